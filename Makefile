@@ -91,7 +91,7 @@ browser:
 
 # What the reference pages show of the software: verbs, methods, problem codes, exported names.
 reference: $(STAMP)
-	@$(BIN)/python scripts/make_reference.py
+	@$(BIN)/python -m scripts.make_reference
 
 # The film of the README: a small contest on the command line.
 recording: $(STAMP)

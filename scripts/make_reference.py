@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from scripts import package_diagram
 
 import kakurenbo
 from kakurenbo.audit.api import audit
@@ -36,6 +37,7 @@ from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+DIAGRAM = REPOSITORY / "docs" / "images" / "packages.svg"
 _CODE = re.compile(
     r"(?P<head><!-- code: (?P<path>[^\s:]+)(?::(?P<section>\w+))? -->\n(?:<!--[^\n]*-->\n)*(?P<fence>```+)\w+\n)"
     r".*?(?P<tail>^(?P=fence)$)",
@@ -104,6 +106,11 @@ def main() -> None:
             stale.append(str(page.relative_to(REPOSITORY)))
             if not check:
                 page.write_text(filled, encoding="utf-8")
+    diagram = package_diagram.draw()
+    if not DIAGRAM.is_file() or DIAGRAM.read_text(encoding="utf-8") != diagram:
+        stale.append(str(DIAGRAM.relative_to(REPOSITORY)))
+        if not check:
+            DIAGRAM.write_text(diagram, encoding="utf-8")
     print("\n".join(stale) or "every reference page is fresh")
     sys.exit(check and bool(stale))
 
@@ -376,6 +383,7 @@ _FILLED_IN = {
     "audit_call": _audit_call,
     "contest.json": _facts,
     "benchmarks": _benchmarks,
+    "packages": package_diagram.table,
 }
 
 if __name__ == "__main__":

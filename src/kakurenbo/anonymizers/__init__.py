@@ -1,1 +1,1 @@
-"""Anonymizers: frozen dataclasses of parameters that turn a table into a release."""
+"""Methods that make releases."""

@@ -1,4 +1,4 @@
-"""Tournaments: a plan of content-hashed jobs, played by processes that share no secrets, resumable, with a report."""
+"""Tournaments as resumable jobs."""
 
 from kakurenbo.arena.executors import Workers, cluster, processes
 from kakurenbo.arena.plan import Job, Plan, make_plan

@@ -1,4 +1,4 @@
-"""What a planned release gives away: every attack of kakurenbo on any table, without a contest.
+"""Release audits of any table.
 
 ``kakurenbo.audit(original, release, holdout=...)`` is :func:`kakurenbo.audit.api.audit`: the package itself can be called.
 """

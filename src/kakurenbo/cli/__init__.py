@@ -1,4 +1,4 @@
-"""The command line: one module per verb, loaded only when it is called. Parses, calls, prints; no logic."""
+"""Commands: parse, call, print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What anonymizers, measures, attacks and rulebooks promise each other, and the few types that cross layers."""
+"""Rulebook, folders, engine, standings."""
 
 from kakurenbo.contest.bases import LinkageContest, MembershipContest, Rows
 from kakurenbo.contest.credit import Chance, Credit

@@ -1,4 +1,7 @@
-"""Tables, files, problems and messages. Modules are loaded on first use: `--help` needs no NumPy."""
+"""Tables, files, problems, messages.
+
+Modules are loaded on first use: ``--help`` needs no NumPy.
+"""
 
 from __future__ import annotations
 

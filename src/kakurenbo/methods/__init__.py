@@ -1,1 +1,1 @@
-"""Interfaces, parameters and registry of methods."""
+"""Interfaces, parameters, registry, threats."""

@@ -1,4 +1,4 @@
-"""Proofs about a judge's log: Merkle tree, entries, signed checkpoints, receipts.
+"""Merkle tree, log, signed receipts.
 
 Needs neither a judge nor a database: a receipt or an archive is checked with this package alone.
 """

@@ -1,4 +1,4 @@
-"""One typed results document, built from what was played, and everything that reads it or lays it out."""
+"""Results documents and their renderings."""
 
 from kakurenbo.reports.build import (
     agreed_settings,

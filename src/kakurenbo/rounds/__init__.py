@@ -1,4 +1,4 @@
-"""A round played by folders, for any rulebook: publish what was handed in, score guesses, verify everything afterwards.
+"""Rounds played by folders.
 
 Nothing of one team touches another: a file that is bad, or that makes a step fail, costs its own team that file alone.
 """

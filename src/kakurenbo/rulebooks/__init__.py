@@ -1,1 +1,1 @@
-"""Rulebooks: the files, checks, secrets and scores of one contest each, and nothing else."""
+"""The rules of four contests."""

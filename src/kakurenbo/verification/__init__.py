@@ -1,4 +1,4 @@
-"""Checks a contest that a judge held from its archive alone: the log, what was handed in, and every score, rank and award.
+"""Verification of contest archives.
 
 Needs no judge, no database and none of their packages; only the contest's rulebook.
 """
