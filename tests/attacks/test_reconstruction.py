@@ -7,12 +7,12 @@ import pytest
 from tests.pwscup2024 import BOOK, Handout, hits, small_original, under_attack
 
 from kakurenbo.anonymizers.ratings.olh import PseudoOLH
-from kakurenbo.attacks.reconstruction.alignment import aligned_groups, shared_noise
 from kakurenbo.attacks.reconstruction.euclidean import filled_with_mode
 from kakurenbo.attacks.reconstruction.hamming import side_by_side
 from kakurenbo.attacks.reconstruction.row_model import fit_row_model
 from kakurenbo.attacks.reconstruction.weighing import learn_weights
-from kakurenbo.attacks.sinkhorn import balanced
+from kakurenbo.attacks.records.alignment import aligned_groups, shared_noise
+from kakurenbo.attacks.records.sinkhorn import balanced
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.rng import stream
 from kakurenbo.data import ratings

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests.reading import attempt
 
-from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
+from kakurenbo.attacks.membership.types import MembershipKnowledge
 from kakurenbo.cli import main
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, Attack
 from kakurenbo.contest.guesses import sort_guess_files

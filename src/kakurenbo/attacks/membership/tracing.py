@@ -11,17 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.base import MembershipAttack
-from kakurenbo.attacks.membership.calibration import Calibration
-from kakurenbo.attacks.membership.evidence import (
+from kakurenbo.attacks.membership.moments import (
     FEATURES,
     FITTING,
-    Evidence,
-    Ground,
-    plain_evidence,
+    HISTOGRAMS,
+    MeanShift,
+    PopulationModel,
+    trace_weights,
 )
-from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
-from kakurenbo.attacks.membership.shadows import shadows
+from kakurenbo.attacks.membership.shadows import Calibration, draw_shadows
+from kakurenbo.attacks.membership.types import MembershipAttack, MembershipKnowledge
 from kakurenbo.methods.parameters import parameter
 
 
@@ -56,25 +55,10 @@ class Tracing(MembershipAttack):
     def scores(
         self, knowledge: MembershipKnowledge, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        ground = Ground.of(knowledge, pairs=self.features != "histograms")
+        model = PopulationModel.of(knowledge, pairs=self.features != HISTOGRAMS)
         if self.shadows is None:
-            return traced(ground, plain_evidence(ground, knowledge, self.features, self.rounding))
-        calibration = Calibration.of(ground, shadows(knowledge, self.shadows, rng))
-        return traced(ground, calibration.evidence(ground, knowledge, self.rounding))
-
-
-def traced(ground: Ground, evidence: Evidence) -> NDArray[np.float64]:
-    """phi(x)^T (Sigma_B + noise)^-1 deviation of each row of the population, shape (n,)."""
-    return ground.population.dot(trace_weights(ground, evidence))
-
-
-def trace_weights(ground: Ground, evidence: Evidence) -> NDArray[np.float64]:
-    """(Sigma_B + noise)^-1 deviation, 0 for features that are not used, shape (d,)."""
-    from scipy.linalg import solve
-
-    weights = np.zeros(ground.features.count)
-    if len(evidence.used):
-        covariance = ground.covariance[np.ix_(evidence.used, evidence.used)]
-        covariance[np.diag_indices_from(covariance)] += evidence.noise
-        weights[evidence.used] = solve(covariance, evidence.deviation, assume_a="pos")
-    return weights
+            shift = MeanShift.released(model, knowledge, self.features, self.rounding)
+        else:
+            calibration = Calibration.of(model, draw_shadows(knowledge, self.shadows, rng))
+            shift = calibration.shift(model, knowledge, self.rounding)
+        return model.rows.dot(trace_weights(model, shift))

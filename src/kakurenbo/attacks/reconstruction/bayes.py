@@ -14,7 +14,7 @@ from kakurenbo.attacks.reconstruction.methods import Identification, Identifying
 from kakurenbo.attacks.reconstruction.row_model import MATCH_ROUNDS, RowModel, fit_row_model
 from kakurenbo.attacks.reconstruction.siblings import pools, sibling_tables
 from kakurenbo.attacks.reconstruction.weighing import learn_weights
-from kakurenbo.attacks.sinkhorn import balanced
+from kakurenbo.attacks.records.sinkhorn import balanced
 from kakurenbo.data.ratings import ATTRIBUTES, MOVIES, files_with
 from kakurenbo.methods.parameters import parameter
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kakurenbo.attacks.reconstruction.alignment import aligned_groups, shared_noise
 from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, UNKNOWN, RatingsKnowledge
-from kakurenbo.attacks.sinkhorn import balanced
+from kakurenbo.attacks.records.alignment import aligned_groups, shared_noise
+from kakurenbo.attacks.records.sinkhorn import balanced
 from kakurenbo.data.ratings import ATTRIBUTES, MOVIES
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from kakurenbo.attacks.reconstruction.row_model import MATCH_ROUNDS
-from kakurenbo.attacks.sinkhorn import balanced
+from kakurenbo.attacks.records.sinkhorn import balanced
 
 Floats = NDArray[np.float64]
 

@@ -11,24 +11,26 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.likelihood import (
-    FIELDS,
-    estimate_retention,
-    link_scores,
-    month_to_learn_from,
-)
-from kakurenbo.attacks.reidentification.matching import (
+from kakurenbo.attacks.reidentification.assignment import (
     Scores,
     assigned_three,
     best_three,
     write_month,
 )
-from kakurenbo.attacks.reidentification.monthly import Month, months_of
-from kakurenbo.contest import Attack
+from kakurenbo.attacks.reidentification.evidence import (
+    FIELDS,
+    estimate_retention,
+    link_scores,
+    month_to_learn_from,
+)
+from kakurenbo.attacks.reidentification.months import Month, months_of, rare_cosine_vectors
+from kakurenbo.attacks.reidentification.types import (
+    ReidentificationAttack,
+    ReidentificationGuess,
+    ReidentificationKnowledge,
+)
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.methods.parameters import parameter
 
@@ -36,13 +38,13 @@ Scorer = Callable[[Month], Scores]
 _FIELDS_HELP = (
     "what to compare, of item, date, price, qty, size, prices, quantities; the first leads"
 )
-SHARPNESS = 50.0
+_SHARPNESS = 50.0
 _CANDIDATES = 250  # pairs per customer and month that other months get to know of
-_ABSENCE = 2.0  # evidence against a pair when only one of the two is there in a month
+_ABSENCE = 2.0  # evidence against a pair when only one of the two buys in a month
 
 
 @dataclass(frozen=True)
-class PairwiseAttack(Attack[ReidentificationKnowledge, ReidentificationGuess]):
+class PairwiseAttack(ReidentificationAttack):
     """Scores for all pairs of a month, and the three best pseudonyms per customer from them."""
 
     knowledge: ClassVar[type] = ReidentificationKnowledge
@@ -58,18 +60,17 @@ class PairwiseAttack(Attack[ReidentificationKnowledge, ReidentificationGuess]):
     ) -> ReidentificationGuess:
         guess = ReidentificationGuess.blank(knowledge)
         months = list(months_of(knowledge))
-        if not months:
-            return guess
-        ranked = ranked_months(
-            months, self.scorer(months), one_to_one=self.one_to_one, link_months=self.link_months
-        )
-        for month, places in ranked:
-            write_month(guess, month, places)
+        if months:
+            score = self.scorer(months)
+            for month, places in ranked_months(
+                months, score, one_to_one=self.one_to_one, link_months=self.link_months
+            ):
+                write_month(guess, month, places)
         return guess
 
     @abstractmethod
     def scorer(self, months: Sequence[Month]) -> Scorer:
-        """A function from a month to its scores, log likelihoods or something like them, customers by pseudonyms."""
+        """Return a function from a month to its scores, log likelihoods or the like, customers by pseudonyms."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class TfIdf(PairwiseAttack):
     """Cosine of the item vectors of a month, rare items weighing more (TF-IDF)."""
 
     sharpness: float = parameter(
-        SHARPNESS, "how many units of log likelihood a cosine of 1 stands for", low=1, high=1000
+        _SHARPNESS, "how many units of log likelihood a cosine of 1 stands for", low=1, high=1000
     )
 
     def scorer(self, months: Sequence[Month]) -> Scorer:
@@ -119,14 +120,36 @@ class Rhythm(FellegiSunter):
     fields: tuple[str, ...] = parameter(("size",), _FIELDS_HELP)
 
 
-# -- any months, whatever table they come from ---------------------------------------------------------------------------
+# -- any months, whatever table they come from -------------------------------------------------
+
+
+def tf_idf_scorer(sharpness: float = _SHARPNESS) -> Scorer:
+    """Score by the field ``item``: a cosine of 1 stands for so many units of log likelihood."""
+
+    def score(month: Month) -> Scores:
+        customers, pseudonyms = month.counts("item")
+        holders = np.bincount(pseudonyms.indices, minlength=pseudonyms.shape[1])
+        rarity = np.log((1 + pseudonyms.shape[0]) / (1 + holders)).astype(np.float32)
+        ours, theirs = (rare_cosine_vectors(side, rarity) for side in (customers, pseudonyms))
+        cosines = np.asarray((ours @ theirs.T).toarray(), dtype=np.float32)
+        return np.float32(sharpness) * cosines
+
+    return score
+
+
+def fellegi_sunter_scorer(months: Sequence[Month], fields: Sequence[str]) -> Scorer:
+    """Score by these fields, each weighed by how much of it was kept in a month; the first leads."""
+    retention = estimate_retention(month_to_learn_from(months), fields)
+    return lambda month: link_scores(month, fields, retention)
 
 
 def ranked_months(
     months: Sequence[Month], score: Scorer, *, one_to_one: bool = True, link_months: bool = True
 ) -> Iterator[tuple[Month, NDArray[np.int64]]]:
-    """Each month with three places among its pseudonyms for every customer, best first, shape (customers, 3)."""
-    year = _Year.of(months, score) if link_months and _recurring(months) else None
+    """Yield each month with three places among its pseudonyms for every customer, best first, shape (customers, 3)."""
+    pseudonyms = np.concatenate([month.released.owners for month in months])
+    recurs = len(np.unique(pseudonyms)) < len(pseudonyms)
+    year = _Year.of(months, score) if link_months and recurs else None
     for month in months:
         scores = score(month)
         if year is not None:
@@ -134,81 +157,52 @@ def ranked_months(
         yield month, assigned_three(scores) if one_to_one else best_three(scores)
 
 
-def tf_idf_scorer(sharpness: float = SHARPNESS) -> Scorer:
-    """Scores by the field ``item``: a cosine of 1 stands for so many units of log likelihood."""
-    return lambda month: np.float32(sharpness) * _cosines(month)
-
-
-def fellegi_sunter_scorer(months: Sequence[Month], fields: Sequence[str]) -> Scorer:
-    """Scores by these fields, each weighed by how much of it was kept in a month; the first leads."""
-    retention = estimate_retention(month_to_learn_from(months), fields)
-    return lambda month: link_scores(month, fields, retention)
-
-
-def _cosines(month: Month) -> Scores:
-    sides = month.counts("item")
-    holders = np.bincount(sides[1].indices, minlength=sides[1].shape[1])
-    rarity = np.log((1 + sides[1].shape[0]) / (1 + holders)).astype(np.float32)
-    for side in sides:
-        side.data = (1 + np.log(side.data)) * rarity[side.indices]
-        norms = np.sqrt(np.asarray((side * side).sum(axis=1)).ravel())
-        side.data = side.data / np.repeat(np.maximum(norms, 1e-12), np.diff(side.indptr)).astype(
-            np.float32
-        )
-    return np.asarray((sides[0] @ sides[1].T).toarray(), dtype=np.float32)
-
-
-# -- months together --------------------------------------------------------------------------------------------------
-
-
-def _recurring(months: Sequence[Month]) -> bool:
-    """Whether pseudonyms are seen in more than one month."""
-    seen = np.concatenate([month.released.owners for month in months])
-    return len(np.unique(seen)) < len(seen)
-
-
 @dataclass(frozen=True, eq=False)
 class _Year:
-    """What all months say of a pair: the best candidates of each month, and who is there when.
+    """What all months say of a pair: the best candidates of each month, and who buys when.
 
     Only the candidates are kept, so that a year needs no more memory than a month.
     """
 
     candidates: Any  # sparse, shape (customers, pseudonyms): evidence above the weakest candidate, summed over months
     monthly: dict[int, Any]  # the part of it that each month gave
-    customers_there: NDArray[np.float32]  # (customers, months), 0/1
-    pseudonyms_there: NDArray[np.float32]  # (pseudonyms, months), 0/1
+    customers: NDArray[np.float32]  # who buys when, shape (customers, months), 0/1
+    pseudonyms: NDArray[np.float32]  # the same of pseudonyms
 
     @classmethod
     def of(cls, months: Sequence[Month], score: Scorer) -> _Year:
-        shape = tuple(
-            1 + max(int(getattr(month, side).owners.max()) for month in months)
-            for side in ("original", "released")
+        shape = (
+            1 + max(int(month.original.owners.max()) for month in months),
+            1 + max(int(month.released.owners.max()) for month in months),
         )
-        there = [np.zeros((size, 1 + months[-1].number), dtype=np.float32) for size in shape]
+        customers, pseudonyms = (
+            np.zeros((size, 1 + months[-1].number), dtype=np.float32) for size in shape
+        )
         monthly = {}
         for month in months:
-            there[0][month.original.owners, month.number] = 1
-            there[1][month.released.owners, month.number] = 1
+            customers[month.original.owners, month.number] = 1
+            pseudonyms[month.released.owners, month.number] = 1
             monthly[month.number] = _best_candidates(month, score(month), shape)
-        return cls(sum(monthly.values()).tocsr(), monthly, there[0], there[1])
+        return cls(sum(monthly.values()).tocsr(), monthly, customers, pseudonyms)
 
     def evidence(self, month: Month) -> Scores:
-        """What the other months say of the pairs of this one."""
+        """Return what the other months say of the pairs of this one."""
         others = (self.candidates - self.monthly[month.number]).tocsr()
         customers, pseudonyms = month.original.owners, month.released.owners
-        ours, theirs = self.customers_there[customers], self.pseudonyms_there[pseudonyms]
+        ours, theirs = self.customers[customers], self.pseudonyms[pseudonyms]
         together = ours @ theirs.T
         apart = ours.sum(axis=1)[:, None] + theirs.sum(axis=1)[None, :] - 2 * together
-        found: Scores = others[customers][:, pseudonyms].toarray() - np.float32(_ABSENCE) * apart
-        return found
+        candidates = others[customers][:, pseudonyms].toarray()
+        return np.asarray(candidates - np.float32(_ABSENCE) * apart)
 
 
-def _best_candidates(month: Month, scores: Scores, shape: tuple[int, ...]) -> Any:
+def _best_candidates(month: Month, scores: Scores, shape: tuple[int, int]) -> Any:
+    from scipy.sparse import coo_array
+
     count = min(_CANDIDATES, scores.shape[1])
     places = np.argpartition(-scores, count - 1, axis=1)[:, :count]
     values = np.take_along_axis(scores, places, axis=1)
-    values = values - values.min(axis=1, keepdims=True)
+    values = (values - values.min(axis=1, keepdims=True)).ravel().astype(np.float32)
     rows = np.repeat(month.original.owners, count)
-    entries = (values.ravel().astype(np.float32), (rows, month.released.owners[places.ravel()]))
-    return sparse.coo_array(entries, shape=shape).tocsr()
+    columns = month.released.owners[places.ravel()]
+    return coo_array((values, (rows, columns)), shape=shape).tocsr()

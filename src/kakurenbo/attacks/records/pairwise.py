@@ -1,12 +1,12 @@
-"""All pairs of a released row and a person at the price of a few look-ups: what a row gives each value of a group of columns.
+"""Odds over all pairs of released rows and people, for any schema and any mechanism.
 
-Columns are put together in few groups of small domains. Any schema and any mechanism takes part, also one whose releases are
-coarser than the people: a matrix of a column is as wide as what is released of it.
+P(d | b) is a product over columns. Columns are put together in few groups of small domains: a pair costs one look-up for
+each group. A matrix of a column is as wide as what is released of it, which may be coarser than the people.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 GROUP_SIZE = 4096  # values of a group of columns: their factors together stay in the fastest cache
-_LEAST_GROUPS = 3  # what the compiled loops take; a group may be empty
-BLOCK = 256  # released rows whose factors are held at a time
+_MIN_GROUPS = 3  # what the compiled loop takes; a group may be empty
+_BLOCK = 256  # released rows whose factors are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,30 +40,26 @@ class Pairs:
         matrices: Sequence[Floats],
         most: int = GROUP_SIZE,
     ) -> Pairs:
-        """The pairs of these people with any released rows.
+        """Prepare the pairs of these people with any released rows.
 
         Parameters
         ----------
         people : sequence of arrays of int, shape (n,)
             The codes of each column.
         matrices : sequence of arrays, shape (size, released)
-            What a released code gives a code: a probability, or a cost.
+            P(released code | code) of each column.
         most : int
             Values that a group of several columns may have.
         """
         slots, factors, first = [], [], 0
-        for group in grouped([len(matrix) for matrix in matrices], most):
+        for group in group_columns([len(matrix) for matrix in matrices], most):
             keys = np.zeros(len(people[0]), dtype=np.int64)
             for column in group:
                 keys = keys * len(matrices[column]) + people[column]
             _, examples, places = np.unique(keys, return_index=True, return_inverse=True)
             slots.append(first + places)
-            factors.append(
-                {
-                    column: np.ascontiguousarray(matrices[column][people[column][examples]].T)
-                    for column in group
-                }
-            )
+            codes = {column: people[column][examples] for column in group}
+            factors.append({c: np.ascontiguousarray(matrices[c][codes[c]].T) for c in group})
             first += len(examples)
         return cls(np.stack(slots).astype(np.uint32), tuple(factors))
 
@@ -73,40 +69,28 @@ class Pairs:
         return int(self.slots.max()) + 1
 
     def products(self, release: Sequence[NDArray[np.integer]]) -> Iterator[Floats]:
-        """For blocks of released rows the product over a group's columns, shape (block, factors)."""
-        return self._blocks(release, 1.0, np.multiply)
-
-    def sums(self, release: Sequence[NDArray[np.integer]]) -> Iterator[Floats]:
-        """For blocks of released rows the sum over a group's columns, shape (block, factors)."""
-        return self._blocks(release, 0.0, np.add)
-
-    def _blocks(
-        self,
-        release: Sequence[NDArray[np.integer]],
-        start: float,
-        combine: Callable[[Floats, Floats], Floats],
-    ) -> Iterator[Floats]:
+        """Yield the product over each group's columns for blocks of released rows, shape (block, factors)."""
         rows = len(release[0])
-        for begin in range(0, rows, BLOCK):
+        for begin in range(0, rows, _BLOCK):
             parts = []
             for group in self.factors:
-                part = np.full((min(BLOCK, rows - begin), 1), start)
-                for column, given in group.items():
-                    part = combine(part, given[release[column][begin : begin + BLOCK]])
+                part = np.ones((min(_BLOCK, rows - begin), 1))
+                for column, factors in group.items():
+                    part = part * factors[release[column][begin : begin + _BLOCK]]
                 parts.append(part)
             yield np.hstack(parts)
 
 
-def grouped(sizes: Sequence[int], most: int = GROUP_SIZE) -> list[list[int]]:
-    """Columns in as few groups as have small products of sizes: a group costs one look-up for every pair of rows.
+def group_columns(sizes: Sequence[int], most: int = GROUP_SIZE) -> list[list[int]]:
+    """Put columns in as few groups as have small products of sizes.
 
     Examples
     --------
-    >>> grouped([74, 2, 99, 16])
+    >>> group_columns([74, 2, 99, 16])
     [[2], [0], [3, 1]]
     """
     by_size = sorted(range(len(sizes)), key=lambda column: -sizes[column])
-    for count in range(_LEAST_GROUPS, max(_LEAST_GROUPS, len(by_size)) + 1):
+    for count in range(_MIN_GROUPS, max(_MIN_GROUPS, len(by_size)) + 1):
         groups: list[list[int]] = [[] for _ in range(count)]
         products = [1] * count
         for column in by_size:
@@ -116,3 +100,27 @@ def grouped(sizes: Sequence[int], most: int = GROUP_SIZE) -> list[list[int]]:
         if max(products) <= max(most, *sizes):  # a large column has a group in any case
             break
     return groups
+
+
+def summed_odds(slots: NDArray[np.uint32], blocks: Iterable[Floats]) -> Floats:
+    """Sum over released rows d the odds that a person b, and nobody else, made d, shape (n,).
+
+    The odds of b are P(d | b) / sum over b' != b of P(d | b').
+
+    Parameters
+    ----------
+    slots : array of uint32, shape (g, n)
+        Where the factors of each person stand, in at least three groups.
+    blocks : iterable of arrays of float64, shape (m, s)
+        For each released row all factors that may occur; some rows at a time.
+    """
+    from kakurenbo.attacks.records.loops import add_odds
+
+    order = np.argsort(slots[0], kind="stable")  # who shares a factor looks it up in turn: faster
+    sorted_slots = np.ascontiguousarray(slots[:, order])
+    summed = np.zeros(slots.shape[1])
+    for factors in blocks:
+        add_odds(sorted_slots, factors, summed)
+    odds = np.empty_like(summed)
+    odds[order] = summed
+    return odds

@@ -11,7 +11,7 @@ Floating = TypeVar("Floating", np.float32, np.float64)
 
 
 def balanced(scores: NDArray[Floating], rounds: int) -> NDArray[Floating]:
-    """exp(scores) scaled so that rows sum to 1 and columns sum alike, shape as given.
+    """Scale exp(scores) so that rows sum to 1 and columns sum alike, shape as given.
 
     It approximates the chance of each pair in a random match in which a match is the likelier the higher its scores are.
 
@@ -26,10 +26,8 @@ def balanced(scores: NDArray[Floating], rounds: int) -> NDArray[Floating]:
     pairs: NDArray[Floating] = scores - scores.max(axis=1, keepdims=True)
     np.maximum(pairs, scores.dtype.type(farthest), out=pairs)
     np.exp(pairs, out=pairs)
-    rows, columns = (
-        np.ones(len(pairs), dtype=scores.dtype),
-        np.ones(pairs.shape[1], dtype=scores.dtype),
-    )
+    rows = np.ones(len(pairs), dtype=scores.dtype)
+    columns = np.ones(pairs.shape[1], dtype=scores.dtype)
     share = scores.dtype.type(len(pairs) / pairs.shape[1])
     for _ in range(rounds):
         columns = share / np.maximum(rows @ pairs, smallest)
