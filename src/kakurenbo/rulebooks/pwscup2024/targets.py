@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reconstruction.knowledge import (
+from kakurenbo.attacks.reconstruction.types import (
     RATING_VALUES,
     RatingsKnowledge,
     starred_schema,
