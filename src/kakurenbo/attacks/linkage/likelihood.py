@@ -1,8 +1,10 @@
-"""`likelihood_link`: how likely each row comes from each person, with the noise of the release learned from the files alone.
+"""`likelihood_link`: how likely each row comes from each person, with the noise of the release
+learned from the files alone.
 
-A row is compared with a person column by column; how much an equal or a different cell tells follows from how often columns
-were changed, which expectation maximization finds, and from how rare a value is. A release in which everybody who is kept is
-found to the letter has probably been swapped: then rows are also named that could have got their record in exchange.
+A row is compared with a person column by column; how much an equal or a different cell tells
+follows from how often columns were changed, which expectation maximization finds, and from how rare
+a value is. A release in which everybody who is kept is found to the letter has probably been
+swapped: then rows are also named that could have got their record in exchange.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ _UNLIKELY = 1e-12
 class LikelihoodLink(LinkageAttack):
     """Name the likeliest rows; as many people as the release has of them are taken for kept, those with the nearest rows.
 
-    Who is taken for deleted is named rows in the second and third place all the same: they count where that was wrong.
+    Who is taken for deleted is named rows in the second and third place all the same: they count
+    where that was wrong.
     """
 
     knowledge: ClassVar[type] = LinkageKnowledge
@@ -55,7 +58,8 @@ class LikelihoodLink(LinkageAttack):
 
     def __call__(self, knowledge: LinkageKnowledge, rng: np.random.Generator) -> LinkageGuess:
         odds = _learned_odds(knowledge)
-        # Whoever has a rare value has high odds, be it that people like that were deleted: for that, distance tells more.
+        # Whoever has a rare value has high odds, be it that people like that were deleted: for
+        # that, distance tells more.
         distances = squared_distances(knowledge).min(axis=1)
         kept = np.zeros(len(odds), dtype=bool)
         kept[np.argsort(distances, kind="stable")[: knowledge.kept]] = True
@@ -74,7 +78,8 @@ class LikelihoodLink(LinkageAttack):
 def _learned_odds(knowledge: LinkageKnowledge) -> Matrix:
     """Return log P(row | it is the person's) - log P(row | it is anybody's), shape (people, rows).
 
-    The noise of every column is what makes the people likeliest, half of whom are somewhere in the release.
+    The noise of every column is what makes the people likeliest, half of whom are somewhere in the
+    release.
     """
     people, release = knowledge.people, knowledge.release
     numbers = number_names(people.schema)

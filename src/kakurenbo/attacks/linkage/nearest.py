@@ -1,4 +1,6 @@
-"""`rlink`, the organizers' sample attack of pwscup2021, and `blind_link`, the control of all attacks."""
+"""`rlink`, the organizers' sample attack of pwscup2021, and `blind_link`, the control of all
+attacks.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ class NearestRows(LinkageAttack):
 
 
 def squared_distances(knowledge: LinkageKnowledge) -> NDArray[np.float64]:
-    """Return squared Euclidean distances of people and rows: numbers as they are, 2 for each word that differs."""
+    """Return squared Euclidean distances of people and rows: numbers as they are, 2 for each word
+    that differs.
+    """
     people, release = knowledge.people, knowledge.release
     distances = np.zeros((len(people), len(release)))
     for name in number_names(people.schema):
@@ -64,7 +68,9 @@ def squared_distances(knowledge: LinkageKnowledge) -> NDArray[np.float64]:
 
 
 def nearest_columns(distances: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the three nearest columns of every row, nearest first, ties by number; the last again where there are fewer."""
+    """Return the three nearest columns of every row, nearest first, ties by number; the last again
+    where there are fewer.
+    """
     order = np.argsort(distances, axis=1, kind="stable")[:, :CHOICES]
     missing = CHOICES - order.shape[1]
     return np.pad(order, ((0, 0), (0, missing)), mode="edge").astype(np.int64)

@@ -1,4 +1,5 @@
-"""`index_link`: the "index attack" of the preliminary, in which B is public and a release keeps the order of its rows.
+"""`index_link`: the "index attack" of the preliminary, in which B is public and a release keeps the
+order of its rows.
 
 B without the deleted rows is the release row by row: aligning the two tells which rows are missing.
 """
@@ -47,7 +48,8 @@ class IndexLink(LinkageAttack):
                 places_of_record[record].append(int(place))
         rows = np.full((len(knowledge.people), CHOICES), DELETED)
         for person, record in enumerate(knowledge.people.rows()):
-            # Of people who are alike one may be kept and another not: then it is even, and a row can only win.
+            # Of people who are alike one may be kept and another not: then it is even, and a row
+            # can only win.
             places = places_of_record[record][:CHOICES]
             rows[person, : len(places)] = places
         return LinkageGuess(rows)
@@ -56,7 +58,8 @@ class IndexLink(LinkageAttack):
 def aligned(population: Table, release: Table) -> NDArray[np.int64]:
     """Return the row of the release that each row of B became at the least cost, -1 for deleted.
 
-    Dynamic programming over how many rows were deleted before: with k of them gone, row b of B is row b - k of the release.
+    Dynamic programming over how many rows were deleted before: with k of them gone, row b of B is
+    row b - k of the release.
     """
     originals, released = _points(population, population), _points(population, release)
     deleted = len(population) - len(release)
@@ -82,7 +85,9 @@ def aligned(population: Table, release: Table) -> NDArray[np.int64]:
 
 
 def _points(population: Table, table: Table) -> NDArray[np.float32]:
-    """Return records as points whose distance is the sum of |differences|: a word that differs counts 1."""
+    """Return records as points whose distance is the sum of |differences|: a word that differs
+    counts 1.
+    """
     parts = [table.values(name)[:, None] / _UNIT for name in number_names(population.schema)]
     for name in category_names(population.schema):
         words = np.unique(population.values(name).astype(str))

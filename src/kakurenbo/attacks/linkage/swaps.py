@@ -1,7 +1,8 @@
-"""Releases in which records were exchanged: whoever is kept is found to the letter, but in the row of somebody else.
+"""Releases in which records were exchanged: whoever is kept is found to the letter, but in the row
+of somebody else.
 
-The row of a person then holds the record of another who is near. How near is not known: swaps may reach as far as the limits
-of the contest let them, or less far.
+The row of a person then holds the record of another who is near. How near is not known: swaps may
+reach as far as the limits of the contest let them, or less far.
 """
 
 from __future__ import annotations
@@ -48,9 +49,11 @@ class SwapTraces:
 
 
 def find_swap_traces(knowledge: LinkageKnowledge) -> SwapTraces | None:
-    """Return what gives swaps away; None where people are not found to the letter: there, noise is what hides them.
+    """Return what gives swaps away; None where people are not found to the letter: there, noise is
+    what hides them.
 
-    Noise so small that everybody is found hides nobody, so something else must: else nobody would have released this.
+    Noise so small that everybody is found hides nobody, so something else must: else nobody would
+    have released this.
     """
     people, release = knowledge.people, knowledge.release
     is_found = np.ones((len(people), len(release)), dtype=bool)
@@ -76,11 +79,13 @@ def find_swap_traces(knowledge: LinkageKnowledge) -> SwapTraces | None:
 def exchange_chances(
     knowledge: LinkageKnowledge, traces: SwapTraces, reach: float, cells: int
 ) -> Matrix:
-    """Return how likely each row is a person's own that got another record, where records in reach were swapped at random.
+    """Return how likely each row is a person's own that got another record, where records in reach
+    were swapped at random.
 
-    Noise takes its part of what the limits allow, swaps the rest. A record that many others are near to is taken by each of
-    them less likely; who has nobody near keeps the own record. The wider the box, the safer the team: its weight is the root
-    of how many records it holds, between all boxes alike and all records alike.
+    Noise takes its part of what the limits allow, swaps the rest. A record that many others are
+    near to is taken by each of them less likely; who has nobody near keeps the own record. The
+    wider the box, the safer the team: its weight is the root of how many records it holds, between
+    all boxes alike and all records alike.
     """
     reaches = [share * max(0.0, reach - traces.blur) for share in _SHARES]
     counts = count_in_boxes(knowledge.release, reaches, cells)
@@ -100,7 +105,9 @@ def exchange_chances(
 
 
 def count_in_boxes(release: Table, reaches: list[float], cells: int) -> NDArray[np.int64]:
-    """Count records near each one, itself too, by reach and number of changed cells: (rows, reaches, cells + 1)."""
+    """Count records near each one, itself too, by reach and number of changed cells: (rows,
+    reaches, cells + 1).
+    """
     rows, kinds = len(release), (len(reaches) + 1) * (cells + 2)
     counts = np.zeros((rows, kinds), dtype=np.int64)
     # In the order of one number, whoever is in reach stands near: few pairs have to be compared.

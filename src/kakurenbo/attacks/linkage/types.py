@@ -1,4 +1,6 @@
-"""What attackers of pwscup2021 know and answer: records in, rows of the release out, or "it was deleted"."""
+"""What attackers of pwscup2021 know and answer: records in, rows of the release out, or "it was
+deleted".
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ class LinkageKnowledge:
     Attributes
     ----------
     people : Table
-        CT: records as they were before anonymization, at least one; some of them are in the release, some were deleted.
+        CT: records as they were before anonymization, at least one; some of them are in the
+        release, some were deleted.
     release : Table
         D: of the same columns, at least one row.
     kept : int

@@ -1,4 +1,5 @@
-"""`champion`: tries every attack on shadows of the release, and lets the one that does best there make the guess.
+"""`champion`: tries every attack on shadows of the release, and lets the one that does best there
+make the guess.
 
 After the shadow models of Shokri et al. (2017).
 """
@@ -31,7 +32,8 @@ from kakurenbo.attacks.records.nearest_rows import nearest_rows
 from kakurenbo.methods.parameters import parameter
 
 _STACK = "stack"
-_LONGER = 3  # times as many rows as are guessed: what is among them tells attacks apart with fewer shadows
+# Times as many rows as are guessed: what is among them tells attacks apart with fewer shadows.
+_LONGER = 3
 
 Values = NDArray[np.float64]
 
@@ -40,9 +42,9 @@ Values = NDArray[np.float64]
 class BestOfShadows(MembershipAttack):
     """Run every attack that applies on own releases of samples of B, and then the best of them on the release.
 
-    The attacks are `likelihood`, `kernel`, `tracing`, `nearest`, weights of B's rows that have the statistics of the release,
-    sums of these, the same calibrated by the shadows, and a classifier of all of them, which is trained with one half of the
-    shadows and tried on the other.
+    The attacks are `likelihood`, `kernel`, `tracing`, `nearest`, weights of B's rows that have the
+    statistics of the release, sums of these, the same calibrated by the shadows, and a classifier
+    of all of them, which is trained with one half of the shadows and tried on the other.
     """
 
     shadows: int = parameter(4, "releases of samples of its own", low=2, high=1000)
@@ -97,7 +99,8 @@ class CandidateScores:
     whole : mapping of attack to array, shape (n,)
         The scores of attacks that can be chosen by themselves.
     parts : array of float32, shape (n, p)
-        What each column and pair adds to `tracing`, and the log of how much oftener a value is in D than in a sample of B.
+        What each column and pair adds to `tracing`, and the log of how much oftener a value is in D
+        than in a sample of B.
     """
 
     whole: dict[str, Values]
@@ -142,7 +145,9 @@ def candidate_scores(
 
 
 def _log_ratios(model: PopulationModel, knowledge: MembershipKnowledge) -> Values:
-    """Return log((n_D + 1) / (n_B n / N + 1)) of what each row has in each slot of categories, shape (n, slots)."""
+    """Return log((n_D + 1) / (n_B n / N + 1)) of what each row has in each slot of categories,
+    shape (n, slots).
+    """
     rows, release = model.rows, model.features.rows(knowledge.release)
     columns = []
     for slot in np.flatnonzero((rows.values == 1).all(axis=0)):

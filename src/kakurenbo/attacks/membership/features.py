@@ -1,7 +1,8 @@
 """Rows as feature vectors phi: every value of every column, and the products of two columns.
 
-A vector is sparse: of a column, or of a pair of columns, exactly one feature is not 0. Rows are kept as the place and the
-value of that one feature, a *slot* for each column and pair: 45 numbers for 9 columns instead of 1,288.
+A vector is sparse: of a column, or of a pair of columns, exactly one feature is not 0. Rows are
+kept as the place and the value of that one feature, a *slot* for each column and pair: 45 numbers
+for 9 columns instead of 1,288.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class _Slot:
-    """A column, or a pair of them, with ``size`` features; ``numbers`` tells which each pair of levels is, or -1."""
+    """A column, or a pair of them, with ``size`` features; ``numbers`` tells which each pair of
+    levels is, or -1.
+    """
 
     names: tuple[str, ...]
     size: int
@@ -98,7 +101,8 @@ class PairFeatures:
     Parameters
     ----------
     population : Table
-        B: which pairs are seen often enough, and by which mean and deviation numbers are standardized.
+        B: which pairs are seen often enough, and by which mean and deviation numbers are
+        standardized.
     release : Table
         D: wide columns are grouped by the values of both tables.
     pairs : bool
@@ -161,7 +165,9 @@ class PairFeatures:
 
 
 def _pair_slots(table: Table, numbers: Container[str]) -> Iterator[_Slot]:
-    """Yield the pairs of columns that may take part, with the pairs of levels that occur often enough."""
+    """Yield the pairs of columns that may take part, with the pairs of levels that occur often
+    enough.
+    """
     for names in itertools.combinations(table.schema.names, 2):
         levels = [name for name in names if name not in numbers]
         sizes = [table.schema[name].size or 0 for name in levels]

@@ -1,7 +1,9 @@
-"""`kernel`: for releases whose values are near the members' own, names the rows of B around which D is denser than B.
+"""`kernel`: for releases whose values are near the members' own, names the rows of B around which D
+is denser than B.
 
-A kernel spreads every row over the values near its own: numbers by their distance, categories over all others alike. So
-noise, rounding and interpolation, which leave few cells as they were, do not hide from whom a record came.
+A kernel spreads every row over the values near its own: numbers by their distance, categories over
+all others alike. So noise, rounding and interpolation, which leave few cells as they were, do not
+hide from whom a record came.
 """
 
 from __future__ import annotations
@@ -23,9 +25,10 @@ from kakurenbo.methods.parameters import parameter
 class Kernel(MembershipAttack):
     """Name the rows near which there are more records of D than the other rows of B account for.
 
-    The score of b is the sum over d of K(d, b) / sum over b' != b of K(d, b'): the density of D at b, each record weighed by
-    how few rows of B lie near it. K is a product over columns: a share ``mismatch`` is spread over all values of the column
-    alike; the rest stays on the value of b or, for numbers, around it as a normal distribution of ``bandwidth``.
+    The score of b is the sum over d of K(d, b) / sum over b' != b of K(d, b'): the density of D at
+    b, each record weighed by how few rows of B lie near it. K is a product over columns: a share
+    ``mismatch`` is spread over all values of the column alike; the rest stays on the value of b or,
+    for numbers, around it as a normal distribution of ``bandwidth``.
     """
 
     bandwidth: float = parameter(
@@ -44,7 +47,9 @@ class Kernel(MembershipAttack):
         return certainty(self.odds(knowledge))
 
     def odds(self, knowledge: MembershipKnowledge) -> NDArray[np.float64]:
-        """Return the odds that a record of the release is near each row of the population because of it, shape (n,)."""
+        """Return the odds that a record of the release is near each row of the population because
+        of it, shape (n,).
+        """
         coarsening = Coarsening.of((knowledge.population, knowledge.release), MAX_DOMAIN)
         population = coarsening.apply(knowledge.population)
         transitions = {}

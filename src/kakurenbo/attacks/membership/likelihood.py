@@ -1,7 +1,8 @@
-"""`likelihood`: for releases of randomized cells, names the rows of B that most certainly made a row of D.
+"""`likelihood`: for releases of randomized cells, names the rows of B that most certainly made a
+row of D.
 
-P(d | b) is the product of the mechanism's transitions. Unlike a distance it knows how common a row is, how wide a domain,
-and how likely a cell was kept.
+P(d | b) is the product of the mechanism's transitions. Unlike a distance it knows how common a row
+is, how wide a domain, and how likely a cell was kept.
 """
 
 from __future__ import annotations
@@ -36,14 +37,17 @@ Floats = NDArray[np.float64]
 class Likelihood(MembershipAttack):
     """Name the rows of the highest odds of membership.
 
-    Every row of B may have made d with the same prior. Given D, the odds that b made one of its rows are the sum over d of
-    P(d | b) / sum over b' != b of P(d | b'): b is named where it explains some d far better than all other rows of B together.
-    The mechanism is the one the questionnaire disclosed or, where there is none, the one that :func:`estimate_mechanism` finds.
-    Columns of more than 1,024 values take part by the rank of their values, in groups where more than so many occur.
+    Every row of B may have made d with the same prior. Given D, the odds that b made one of its
+    rows are the sum over d of P(d | b) / sum over b' != b of P(d | b'): b is named where it
+    explains some d far better than all other rows of B together. The mechanism is the one the
+    questionnaire disclosed or, where there is none, the one that :func:`estimate_mechanism` finds.
+    Columns of more than 1,024 values take part by the rank of their values, in groups where more
+    than so many occur.
 
-    With ``histograms`` the score is log(1 + odds / rate), with rate the share of B that was released, plus half the logit
-    of the exponential tilt of B that has the counts of D, by the columns whose counts are like a sample's. That helps where
-    cells are swapped, which leaves these counts as they were; where they are drawn anew it may harm.
+    With ``histograms`` the score is log(1 + odds / rate), with rate the share of B that was
+    released, plus half the logit of the exponential tilt of B that has the counts of D, by the
+    columns whose counts are like a sample's. That helps where cells are swapped, which leaves these
+    counts as they were; where they are drawn anew it may harm.
     """
 
     trust: bool = parameter(
@@ -76,7 +80,9 @@ class Likelihood(MembershipAttack):
 
 
 def certainty(odds: Floats) -> Floats:
-    """Return minus the doubt 1 / (1 + odds), which rises with the odds and is bounded, shape (n,)."""
+    """Return minus the doubt 1 / (1 + odds), which rises with the odds and is bounded, shape
+    (n,).
+    """
     return -np.round(1 / (1 + odds), _DECIMALS)
 
 
@@ -110,9 +116,10 @@ def membership_odds(population: Table, release: Table, mechanism: Mechanism) -> 
 def estimate_mechanism(population: Table, release: Table) -> Mechanism:
     """Estimate the mechanism that turns a random sample of ``population`` into ``release``.
 
-    It keeps or redraws each cell alone, as randomized response with a uniform draw (``rr``) or one from the data (``rrp``)
-    and the swapping of cells do. With p_c from :func:`retention`, the distribution of the draws follows from the histograms
-    of B and D: h^D = p_c h^B + (1 - p_c) draws.
+    It keeps or redraws each cell alone, as randomized response with a uniform draw (``rr``) or one
+    from the data (``rrp``) and the swapping of cells do. With p_c from :func:`retention`, the
+    distribution of the draws follows from the histograms of B and D: h^D = p_c h^B + (1 - p_c)
+    draws.
 
     Parameters
     ----------
@@ -131,9 +138,10 @@ def estimate_mechanism(population: Table, release: Table) -> Mechanism:
 def retention(population: Table, release: Table) -> Floats:
     """Return the probability p_c that a cell was kept, per column, shape (columns,).
 
-    Keeping cells independently shrinks the centred joint histogram J of two columns: E[J^D] = p_c p_c' J^B, whatever is
-    drawn otherwise. The least squares fit of all pairs together is found one p_c after the other. A column that depends on
-    no other cannot be told, and its estimate means little.
+    Keeping cells independently shrinks the centred joint histogram J of two columns: E[J^D] = p_c
+    p_c' J^B, whatever is drawn otherwise. The least squares fit of all pairs together is found one
+    p_c after the other. A column that depends on no other cannot be told, and its estimate means
+    little.
     """
     names = population.schema.names
     agreement, strength = np.zeros((2, len(names), len(names)))
@@ -153,7 +161,9 @@ def retention(population: Table, release: Table) -> Floats:
 
 
 def _dependence(table: Table, a: str, b: str) -> Floats:
-    """Return joint shares of two columns less the product of their own, shape (size of a, size of b)."""
+    """Return joint shares of two columns less the product of their own, shape (size of a, size of
+    b).
+    """
     rows, columns = (table.frequencies(name) / len(table) for name in (a, b))
     joint = np.bincount(table.keys((a, b)), minlength=len(rows) * len(columns)) / len(table)
     return joint.reshape(len(rows), len(columns)) - np.outer(rows, columns)

@@ -1,8 +1,10 @@
-"""What the mean features of a release tell of its members: how much, how reliably, and of which columns.
+"""What the mean features of a release tell of its members: how much, how reliably, and of which
+columns.
 
-A release that keeps a statistic of its members has, there, the deviation of a random sample of B; one that does not deviates
-by far more (permuted columns have other pairs) and tells nothing. One pair of columns that deviates by more shows a method that
-makes the pairs itself: the others may be near to B's because they were repaired, and are not believed either.
+A release that keeps a statistic of its members has, there, the deviation of a random sample of B;
+one that does not deviates by far more (permuted columns have other pairs) and tells nothing. One
+pair of columns that deviates by more shows a method that makes the pairs itself: the others may be
+near to B's because they were repaired, and are not believed either.
 """
 
 from __future__ import annotations
@@ -83,8 +85,9 @@ class MeanShift:
         model : PopulationModel
         knowledge : MembershipKnowledge
         which : str
-            ``all`` features, ``histograms`` of single columns only, or those of the columns and pairs that are ``fitting``: that
-            deviate from B no more than a sample would, and of the pairs all or none.
+            ``all`` features, ``histograms`` of single columns only, or those of the columns and
+            pairs that are ``fitting``: that deviate from B no more than a sample would, and of the
+            pairs all or none.
         rounding : float
             Standard error of each count of the release.
         """
@@ -98,7 +101,8 @@ class MeanShift:
             if not kept[~single].all():
                 kept &= single
             for kind in (kept & single, kept & ~single):
-                # What a sample does not explain is noise, of one size for all columns, and for all pairs.
+                # What a sample does not explain is noise, of one size for all columns, and for all
+                # pairs.
                 excess = max(0.0, squares[kind].sum() / max(1, degrees[kind].sum()) - 1)
                 noise[kind[model.features.owners]] = excess
             noise *= np.diag(model.covariance)
@@ -109,7 +113,9 @@ class MeanShift:
 def _squared_deviations(
     model: PopulationModel, deviation: Values, knowledge: MembershipKnowledge
 ) -> tuple[Values, Values]:
-    """Sum each slot's squared deviations, in units of a random sample's, and count them; shape (slots,) each."""
+    """Sum each slot's squared deviations, in units of a random sample's, and count them; shape
+    (slots,) each.
+    """
     unit = knowledge.members / (1 - knowledge.rate)
     squares, degrees = np.zeros((2, len(model.features.slots)))
     for slot in range(len(squares)):
@@ -138,11 +144,12 @@ def trace_weights(model: PopulationModel, shift: MeanShift) -> Values:
 
 
 def tilt(model: PopulationModel, shift: MeanShift, rate: float) -> Values:
-    """Return weights w of the features in the exponential tilt of B that has the release's mean features, shape (d,).
+    """Return weights w of the features in the exponential tilt of B that has the release's mean
+    features, shape (d,).
 
-    Each row x of B is a member with probability 1 / (1 + exp(-(a + w^T phi(x)))), and w is such that the expected mean of
-    phi over the members is that of D. Where :func:`trace_weights` takes the first step of Newton's method, this goes all
-    the way: rare values count for what they tell.
+    Each row x of B is a member with probability 1 / (1 + exp(-(a + w^T phi(x)))), and w is such
+    that the expected mean of phi over the members is that of D. Where :func:`trace_weights` takes
+    the first step of Newton's method, this goes all the way: rare values count for what they tell.
     """
 
     def entropy(eta: Values) -> tuple[Values, Values]:
@@ -154,9 +161,11 @@ def tilt(model: PopulationModel, shift: MeanShift, rate: float) -> Values:
 
 
 def subset_scores(model: PopulationModel, shift: MeanShift, rate: float) -> Values:
-    """Score rows by weights from 0 to 1, nearest to each other in squares, that have the release's means, shape (n,).
+    """Score rows by weights from 0 to 1, nearest to each other in squares, that have the release's
+    means, shape (n,).
 
-    A score is the weight before it is cut off at 0 and 1, in units of rate (1 - rate), but for a constant.
+    A score is the weight before it is cut off at 0 and 1, in units of rate (1 - rate), but for a
+    constant.
     """
     prior, variance = np.log(rate / (1 - rate)), rate * (1 - rate)
 
@@ -173,9 +182,10 @@ def _fitted_weights(
 ) -> Values:
     """Return the weights w with which the expected means of the members are those of the shift.
 
-    They minimize mean over B of h(eta) - rate eta_C + rate / 2 sum of noise_j w_j^2, with eta = a + w^T (phi - m_B)
-    and eta_C = a + w^T deviation: a dual problem in which each mean is known up to its noise, shape (d,). ``potential``
-    gives h and its derivative, the chance of membership, which is ``rate`` at its logit.
+    They minimize mean over B of h(eta) - rate eta_C + rate / 2 sum of noise_j w_j^2, with eta = a +
+    w^T (phi - m_B) and eta_C = a + w^T deviation: a dual problem in which each mean is known up to
+    its noise, shape (d,). ``potential`` gives h and its derivative, the chance of membership, which
+    is ``rate`` at its logit.
     """
     from scipy.linalg import cholesky, solve_triangular
     from scipy.optimize import minimize

@@ -1,4 +1,6 @@
-"""`nearest`, the sample attack of amic2020: members are the rows of B that lie nearest to rows of D."""
+"""`nearest`, the sample attack of amic2020: members are the rows of B that lie nearest to rows of
+D.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from kakurenbo.attacks.records.nearest_rows import Neighbours, nearest_rows
 from kakurenbo.core import Table
 from kakurenbo.methods.parameters import parameter
 
-# What a differing category adds, and the power to which differences of numbers are raised before they are added.
+# What a differing category adds, and the power to which differences of numbers are raised before
+# they are added.
 _GEOMETRIES = {"rules": (1, 2), "onehot": (2, 2), "sum": (1, 1)}
 _NOWHERE = np.iinfo(np.int64).max
 
@@ -26,8 +29,8 @@ _NOWHERE = np.iinfo(np.int64).max
 class Nearest(MembershipAttack):
     """For each record of D the nearest row of B; of these rows the ``guesses`` with the smallest distances, ties by row number.
 
-    Where D points to fewer distinct rows than there are guesses, the rest are the rows of B that lie nearest to any record of
-    D, ties by row number.
+    Where D points to fewer distinct rows than there are guesses, the rest are the rows of B that
+    lie nearest to any record of D, ties by row number.
     """
 
     metric: str = parameter(

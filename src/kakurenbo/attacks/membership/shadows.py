@@ -1,6 +1,8 @@
-"""Shadows: samples of B that the attacker draws and anonymizes itself, so that it knows who is in them.
+"""Shadows: samples of B that the attacker draws and anonymizes itself, so that it knows who is in
+them.
 
-They are anonymized by the declared method or, where none is declared, by a surrogate that is like what the release shows.
+They are anonymized by the declared method or, where none is declared, by a surrogate that is like
+what the release shows.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Shadow:
-    """What an attacker would know of a release of its own, and the row numbers of its members, shape (m,)."""
+    """What an attacker would know of a release of its own, and the row numbers of its members,
+    shape (m,).
+    """
 
     knowledge: MembershipKnowledge
     members: NDArray[np.int64]
@@ -62,8 +66,9 @@ def _remake(knowledge: MembershipKnowledge, rng: np.random.Generator) -> Remake:
 def surrogate(knowledge: MembershipKnowledge, rng: np.random.Generator) -> Remake:
     """Choose the method whose release of a sample is most like the given release.
 
-    They are: rows as they are; cells swapped as often as the estimated mechanism says, or drawn from the column, or redrawn by
-    that mechanism; and rows generated from the moments of the sample.
+    They are: rows as they are; cells swapped as often as the estimated mechanism says, or drawn
+    from the column, or redrawn by that mechanism; and rows generated from the moments of the
+    sample.
     """
     coarsening = Coarsening.of((knowledge.population, knowledge.release), _MAX_DOMAIN)
     population = coarsening.apply(knowledge.population)
@@ -98,8 +103,9 @@ def surrogate(knowledge: MembershipKnowledge, rng: np.random.Generator) -> Remak
 def _looks(population: Table, release: Table, count: int) -> Values:
     """Return what tells methods apart.
 
-    These are the share of rows that stand in B, the log of the mean square deviation of the histograms from B's in units of
-    that of a sample of so many rows, and how much of each column's dependence is kept.
+    These are the share of rows that stand in B, the log of the mean square deviation of the
+    histograms from B's in units of that of a sample of so many rows, and how much of each column's
+    dependence is kept.
     """
     keys = Table.stack([release, population]).keys()
     same = float(np.isin(keys[: len(release)], keys[len(release) :]).mean())
@@ -135,7 +141,9 @@ def _redraw_cells(
 def _exchange_cells(
     sample: Table, shares: Mapping[str, float], rng: np.random.Generator, *, is_redrawn: bool
 ) -> Table:
-    """Swap a share of the cells of each column, or redraw them from the column, where a value may come again."""
+    """Swap a share of the cells of each column, or redraw them from the column, where a value may
+    come again.
+    """
     changed = {}
     for name, share in shares.items():
         codes = sample.codes[name].copy()
@@ -153,10 +161,11 @@ def _exchange_cells(
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """How a method carries the members' mean features into those of its release: m_D = middle + worth o (m_C - m_B) + noise.
+    """How a method carries the members' mean features into those of its release: m_D = middle +
+    worth o (m_C - m_B) + noise.
 
-    A method that moves statistics back only in part, as repairs do, tells less of some columns and pairs than of others:
-    what it tells of each is measured instead of assumed.
+    A method that moves statistics back only in part, as repairs do, tells less of some columns and
+    pairs than of others: what it tells of each is measured instead of assumed.
 
     Attributes
     ----------
@@ -184,7 +193,8 @@ class Calibration:
         across = np.bincount(owners, weights=(cause**2).sum(axis=0) / variance, minlength=slots)
         worth = np.clip(along / np.maximum(across, 1e-12), 0, 1)[owners]
         left = ((moved - worth * cause) ** 2).sum(axis=0) / max(1, len(shadows) - 1)
-        # A variance from few shadows is shaky: it is drawn towards that of the whole column or pair.
+        # A variance from few shadows is shaky: it is drawn towards that of the whole column or
+        # pair.
         of_slot = np.bincount(owners, weights=left / variance, minlength=slots)
         pooled = (of_slot / np.bincount(owners, minlength=slots))[owners]
         noise = (left + pooled * variance) / 2 * (1 + 1 / len(shadows))
@@ -193,10 +203,11 @@ class Calibration:
     def shift(
         self, model: PopulationModel, knowledge: MembershipKnowledge, rounding: float = 1.0
     ) -> MeanShift:
-        """Return the members' deviation as this method's release shows it, counts known up to a standard error in records.
+        """Return the members' deviation as this method's release shows it, counts known up to a
+        standard error in records.
 
-        With a for ``worth``, V for ``noise`` and f for the share of B that was released, tracing by it has the weights
-        a o ((1 - f) a a^T o Sigma + n V)^-1 (m_D - middle), but for a factor.
+        With a for ``worth``, V for ``noise`` and f for the share of B that was released, tracing by
+        it has the weights a o ((1 - f) a a^T o Sigma + n V)^-1 (m_D - middle), but for a factor.
         """
         used = np.flatnonzero(self.worth > _MIN_WORTH)
         worth = self.worth[used]

@@ -1,7 +1,8 @@
-"""`tracing`: members pull the means of a release towards themselves; whitened, all values and pairs of columns at once.
+"""`tracing`: members pull the means of a release towards themselves; whitened, all values and pairs
+of columns at once.
 
-After the tracing attacks of Homer et al. (2008) and Dwork et al. (2015), with the covariance of the population. Where a release
-keeps its input's statistics only in part, shadows show which part.
+After the tracing attacks of Homer et al. (2008) and Dwork et al. (2015), with the covariance of the
+population. Where a release keeps its input's statistics only in part, shadows show which part.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ from kakurenbo.methods.parameters import parameter
 class Tracing(MembershipAttack):
     """Name the rows that lie farthest in the direction in which the release deviates from the population.
 
-    phi(x) holds every value of x and, for each two columns, the product of their dummies or standardized numbers. The score is
-    phi(x)^T (Sigma_B + r I)^-1 (m_D - m_B), with m_D and m_B the means of phi and r the rounding error of a mean, squared,
-    times the rows of D. Columns of more than 512 values take part in groups of values.
+    phi(x) holds every value of x and, for each two columns, the product of their dummies or
+    standardized numbers. The score is phi(x)^T (Sigma_B + r I)^-1 (m_D - m_B), with m_D and m_B the
+    means of phi and r the rounding error of a mean, squared, times the rows of D. Columns of more
+    than 512 values take part in groups of values.
 
-    With ``shadows`` m_D is not taken for the members' mean: own releases, by the declared method or one that makes releases
-    like this, show how much of a member's deviation each column and pair keeps, and how noisily.
+    With ``shadows`` m_D is not taken for the members' mean: own releases, by the declared method or
+    one that makes releases like this, show how much of a member's deviation each column and pair
+    keeps, and how noisily.
     """
 
     features: str = parameter(

@@ -1,4 +1,6 @@
-"""What a membership attacker knows and answers: B and D_i of amic2020 in, row numbers of B out (E_ij)."""
+"""What a membership attacker knows and answers: B and D_i of amic2020 in, row numbers of B out
+(E_ij).
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,15 @@ class MembershipKnowledge:
     population : Table
         B: the members, among others, at least ``guesses`` rows.
     release : Table
-        D: made from the members, of the same schema; at least one row, in an order that means nothing.
+        D: made from the members, of the same schema; at least one row, in an order that means
+        nothing.
     guesses : int
         How many rows of B the attacker names.
     mechanism : Mechanism or None
         How the cells were randomized, where the questionnaire tells it.
     declared : Anonymizer or None
-        The method that is said to have made the release: the attacker can run it on samples of its own.
+        The method that is said to have made the release: the attacker can run it on samples of its
+        own.
     """
 
     population: Table
@@ -51,7 +55,9 @@ class MembershipKnowledge:
 
     @property
     def members(self) -> int:
-        """How many rows of B were the source: as many as were released, but never more than half of B."""
+        """How many rows of B were the source: as many as were released, but never more than half of
+        B.
+        """
         return max(1, min(len(self.release), len(self.population) // 2))
 
     @property
@@ -88,8 +94,8 @@ class MembershipGuess:
 class MembershipAttack(Attack[MembershipKnowledge, MembershipGuess]):
     """Score every row, name the ``guesses`` highest, ties by row number.
 
-    A subclass defines :meth:`scores`. These serve a guess of any length, a curve of false and true positives, and other
-    attacks that combine them.
+    A subclass defines :meth:`scores`. These serve a guess of any length, a curve of false and true
+    positives, and other attacks that combine them.
     """
 
     knowledge: ClassVar[type] = MembershipKnowledge
@@ -98,10 +104,11 @@ class MembershipAttack(Attack[MembershipKnowledge, MembershipGuess]):
     def scores(
         self, knowledge: MembershipKnowledge, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Return how likely each row of the population is a member: the higher, the likelier; shape (n,), finite.
+        """Return how likely each row of the population is a member: the higher, the likelier; shape
+        (n,), finite.
 
-        The scale is the attack's own. Where the rows of the population come in another order, so do the scores, but for ties
-        that an attack breaks by row number.
+        The scale is the attack's own. Where the rows of the population come in another order, so do
+        the scores, but for ties that an attack breaks by row number.
         """
 
     def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> MembershipGuess:
@@ -112,5 +119,7 @@ class MembershipAttack(Attack[MembershipKnowledge, MembershipGuess]):
 def most_confident(
     doubt: NDArray[np.generic], rows: NDArray[np.int64], guesses: int
 ) -> NDArray[np.int64]:
-    """Return the ``guesses`` rows of the least doubt, ties by row number; fewer where there are fewer."""
+    """Return the ``guesses`` rows of the least doubt, ties by row number; fewer where there are
+    fewer.
+    """
     return rows[np.lexsort((rows, doubt))[:guesses]]

@@ -1,4 +1,6 @@
-"""Our identification attack: the likelihood of both parts through the mechanism, and a one-to-one assignment."""
+"""Our identification attack: the likelihood of both parts through the mechanism, and a one-to-one
+assignment.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +25,18 @@ Floats = NDArray[np.float64]
 _CROWD = 300
 _ROUNDS = 15
 _RIDGE, _CENTRE = 0.5, 0.5  # evidence that tells little keeps a little weight
-_KNOWN_RIDGE = 5.0  # a rehearsal has no relations between columns: what it says of weak evidence is mostly chance
+# A rehearsal has no relations between columns: what it says of weak evidence is mostly chance.
+_KNOWN_RIDGE = 5.0
 
 
 @dataclass(frozen=True)
 class Bayes(Identifying):
     """Which row of a explains the release best together with b, by Bayes' rule, each row of a once.
 
-    Rows count as noisy images of people, summed over files in the same order and marginalised over shuffled ones; two-way
-    tables count where rows tell nothing. The noise is the declared mechanism's or fitted by EM, and the weights of the
-    kinds of evidence are learned against a crowd of made-up people.
+    Rows count as noisy images of people, summed over files in the same order and marginalised over
+    shuffled ones; two-way tables count where rows tell nothing. The noise is the declared
+    mechanism's or fitted by EM, and the weights of the kinds of evidence are learned against a
+    crowd of made-up people.
     """
 
     reconstruction: str = parameter(
@@ -86,10 +90,12 @@ def match(knowledge: RatingsKnowledge, model: RowModel, scores: Floats) -> Ident
 
 
 def learn_weights(real: Floats, crowd: Floats) -> Floats:
-    """Learn weights of the kinds of evidence without knowing a single match, none negative, shape (kinds,).
+    """Learn weights of the kinds of evidence without knowing a single match, none negative, shape
+    (kinds,).
 
-    Every row of b belongs to one of the k people of a, and to none of a crowd of made-up people. Weights are good when the
-    real people explain b better than the crowd does: a conditional logit with the matches as hidden labels, fitted by EM.
+    Every row of b belongs to one of the k people of a, and to none of a crowd of made-up people.
+    Weights are good when the real people explain b better than the crowd does: a conditional logit
+    with the matches as hidden labels, fitted by EM.
 
     Parameters
     ----------
@@ -112,7 +118,8 @@ def learn_weights(real: Floats, crowd: Floats) -> Floats:
 
 
 def known_weights(evidence: Floats, people: NDArray[np.int64], centre: Floats) -> Floats:
-    """Learn weights of the kinds of evidence where every match is known, none negative, shape (kinds,).
+    """Learn weights of the kinds of evidence where every match is known, none negative, shape
+    (kinds,).
 
     Parameters
     ----------
@@ -131,7 +138,9 @@ def known_weights(evidence: Floats, people: NDArray[np.int64], centre: Floats) -
 def _fit_logit(
     start: Floats, matched: Floats, crowd: Floats, centre: Floats, ridge: float
 ) -> Floats:
-    """Maximize the log-likelihood of the matches among the crowd, with a ridge towards the centre."""
+    """Maximize the log-likelihood of the matches among the crowd, with a ridge towards the
+    centre.
+    """
     from scipy.optimize import minimize
 
     def loss(weights: Floats) -> tuple[float, Floats]:

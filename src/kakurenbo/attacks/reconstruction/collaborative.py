@@ -1,4 +1,6 @@
-"""Team 09's reconstruction attack: collaborative filtering in five variants, on b alone as the poster did it or with C."""
+"""Team 09's reconstruction attack: collaborative filtering in five variants, on b alone as the
+poster did it or with C.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,14 @@ Floats = NDArray[np.float64]
 class CollaborativeFiltering(Reconstructing):
     """The most frequent value among similar users and similar items, by cosine similarity.
 
-    Variants: ``all0`` always answers 0; ``user`` asks the five most similar users, ``item`` the ratings that b gave to the
-    five most similar items; ``w`` asks both, votes weighted by similarity; ``w50`` is ``w`` with ratings 1 to 5 shifted by
-    50, so that "seen" differs strongly from "not seen".
+    Variants: ``all0`` always answers 0; ``user`` asks the five most similar users, ``item`` the
+    ratings that b gave to the five most similar items; ``w`` asks both, votes weighted by
+    similarity; ``w50`` is ``w`` with ratings 1 to 5 shifted by 50, so that "seen" differs strongly
+    from "not seen".
 
-    The poster's filtering works on b alone (``on=b``): 50 users and 46 items, stars filled with the mode of b's own column; of
-    values with equally many votes the most similar one's is taken. Ours compares b with the rows of every released file that
-    holds the hidden movie.
+    The poster's filtering works on b alone (``on=b``): 50 users and 46 items, stars filled with the
+    mode of b's own column; of values with equally many votes the most similar one's is taken. Ours
+    compares b with the rows of every released file that holds the hidden movie.
     """
 
     identification: str = parameter("euclidean", "how the person is found: an identifying attack")
@@ -106,7 +109,9 @@ class CollaborativeFiltering(Reconstructing):
         return values
 
     def _elected(self, values: Ratings, similarity: Floats) -> int:
-        """Return the value with the most votes; of several the most similar one's, then the smallest."""
+        """Return the value with the most votes; of several the most similar one's, then the
+        smallest.
+        """
         votes, nearest = np.zeros((2, RATING_VALUES))
         np.add.at(votes, values, self._weights(similarity))
         np.maximum.at(nearest, values, similarity)
@@ -132,6 +137,8 @@ def _filled_with_own_mode(knowledge: RatingsKnowledge) -> Ratings:
 
 
 def _cosine(first: Floats, second: Floats) -> Floats:
-    """Return the cosine similarity of the rows, 0 for a row of zeros; shape (rows of first, rows of second)."""
+    """Return the cosine similarity of the rows, 0 for a row of zeros; shape (rows of first, rows of
+    second).
+    """
     lengths = np.outer(np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1))
     return np.divide(first @ second.T, lengths, out=np.zeros(lengths.shape), where=lengths > 0)

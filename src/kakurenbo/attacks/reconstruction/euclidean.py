@@ -1,4 +1,6 @@
-"""Team 09's identification attack: nearest rows by Euclidean distance in every file, then a vote on the row number."""
+"""Team 09's identification attack: nearest rows by Euclidean distance in every file, then a vote on
+the row number.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,10 @@ _SHIFT = 50  # added to ratings 1..5, so that seen differs strongly from not see
 class Euclidean(Identifying):
     """In each file the rows nearest to b that share at least three attributes with a; the commonest row number wins.
 
-    Ratings 1 to 5 are shifted by 50. Where no row number occurs twice the smallest distance decides. The poster leaves open
-    whose row number that is: ``votes=c_row`` elects a row of C, whose person is then the row of a that agrees with it best;
-    with ``votes=a_row`` each near row votes for the row of a that agrees with it best.
+    Ratings 1 to 5 are shifted by 50. Where no row number occurs twice the smallest distance
+    decides. The poster leaves open whose row number that is: ``votes=c_row`` elects a row of C,
+    whose person is then the row of a that agrees with it best; with ``votes=a_row`` each near row
+    votes for the row of a that agrees with it best.
     """
 
     reconstruction: str = parameter(

@@ -1,8 +1,10 @@
-"""Evidence on who a row is: two-way tables of attribute and rating, of the release and of other people.
+"""Evidence on who a row is: two-way tables of attribute and rating, of the release and of other
+people.
 
-Of the people with a's ZIP-code, a share has b's rating of a movie. Someone drawn from B has the pair (z, v) with
-probability n_B[z, v] / n, so that log n_B[z, v] / lambda is the evidence of that pair over chance, with lambda the expected
-frequency of independent columns. The release shows n_B through noise; files that repeat a table tell how strong it is.
+Of the people with a's ZIP-code, a share has b's rating of a movie. Someone drawn from B has the
+pair (z, v) with probability n_B[z, v] / n, so that log n_B[z, v] / lambda is the evidence of that
+pair over chance, with lambda the expected frequency of independent columns. The release shows n_B
+through noise; files that repeat a table tell how strong it is.
 """
 
 from __future__ import annotations
@@ -53,11 +55,15 @@ class CrosstabEvidence:
 
     @classmethod
     def of_others(cls, knowledge: RatingsKnowledge, pool: Sequence[Table]) -> CrosstabEvidence:
-        """Return log P(rating | attribute) / P(rating) in tables of other people, for the target's attribute values."""
+        """Return log P(rating | attribute) / P(rating) in tables of other people, for the target's
+        attribute values.
+        """
         return cls(tuple(_log_ratios_of_others(knowledge, pool, name) for name in ATTRIBUTES))
 
     def scores(self, rating_codes: NDArray[np.int64], attribute_codes: NDArray[np.int64]) -> Floats:
-        """Return the evidence of each attribute, summed over movies, shape (4, rows of b, people)."""
+        """Return the evidence of each attribute, summed over movies, shape (4, rows of b,
+        people).
+        """
         told = rating_codes != UNKNOWN
         values = np.where(told, rating_codes, 0)
         total = np.zeros((len(self.tables), len(rating_codes), len(attribute_codes)))
@@ -79,9 +85,11 @@ def pair_evidence(
     model: RowModel,
     people: NDArray[np.int64],
 ) -> Floats:
-    """Return every kind of evidence that a row of b is one of some people, shape (kinds, k, people).
+    """Return every kind of evidence that a row of b is one of some people, shape (kinds, k,
+    people).
 
-    The four attributes by the two-way tables, the rows, and what each pool of other people's tables says.
+    The four attributes by the two-way tables, the rows, and what each pool of other people's tables
+    says.
     """
     kinds = [*tables.scores(knowledge.rating_codes, people), model.scores_of(people)]
     for pool in pools(knowledge):
@@ -100,7 +108,9 @@ def released_tables(knowledge: RatingsKnowledge, attribute: str, movie: str) -> 
 
 
 def expected_counts(tables: Floats) -> Floats:
-    """Return lambda, the frequencies of independent columns, of tables of shape (..., levels, 6)."""
+    """Return lambda, the frequencies of independent columns, of tables of shape (..., levels,
+    6).
+    """
     by_level, by_value = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
     return np.asarray(by_level * by_value / tables.sum(axis=(-2, -1), keepdims=True))
 
@@ -117,7 +127,8 @@ def _shrunk_log_ratios(knowledge: RatingsKnowledge, attribute: str) -> Floats:
         whole += [float((deviation**2).mean()) for deviation in deviations]
         for i in range(len(deviations)):
             common += [float((deviations[i] * deviations[j]).mean()) for j in range(i)]
-    # What of the standardized deviations from independence the files have in common, and their whole variance.
+    # What of the standardized deviations from independence the files have in common, and their
+    # whole variance.
     signal, variance = max(0.0, float(np.mean(common))), max(float(np.mean(whole)), 1e-12)
     evidence = []
     for of_files in ratios:
@@ -129,7 +140,8 @@ def _shrunk_log_ratios(knowledge: RatingsKnowledge, attribute: str) -> Floats:
 def shrinkage(signal: float, variance: float, tables: int) -> float:
     """Return how much of a deviation from chance in the mean of some tables is the original's."""
     if signal > _IDENTICAL * variance:
-        return _UNTOLD  # copies of one table agree in their noise too, and tell nothing of how strong it is
+        # Copies of one table agree in their noise too, and tell nothing of how strong it is.
+        return _UNTOLD
     # The mean of q tables holds the signal and a q-th of the noise.
     return signal / max(signal + (variance - signal) / tables, 1e-12)
 

@@ -1,4 +1,6 @@
-"""Hamming distance attacks: the contest's own `sample` and team 09's `all_pairs` ("2,500 attack"); and the control."""
+"""Hamming distance attacks: the contest's own `sample` and team 09's `all_pairs` ("2,500 attack");
+and the control.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,8 @@ class BlindRatings(RatingsAttack):
 class Sample(Identifying):
     """The contest's sample attack: the ten files side by side, and the row nearest to any pair (a, b) by Hamming distance.
 
-    On ties the first row of a, then the first row of the table; several rows of b may get the same row of a.
+    On ties the first row of a, then the first row of the table; several rows of b may get the same
+    row of a.
     """
 
     reconstruction: str = parameter(
@@ -108,7 +111,9 @@ class AllPairs(Identifying):
 
 
 def side_by_side(files: Sequence[Table]) -> dict[str, NDArray[np.int64]]:
-    """Return the sample attack's table of 50 columns, each taken from one file, as codes by column."""
+    """Return the sample attack's table of 50 columns, each taken from one file, as codes by
+    column.
+    """
     table: dict[str, NDArray[np.int64]] = {}
     for file, names in zip(files, _COLUMNS_OF_FILES, strict=True):
         table |= {name: file.codes[name].astype(np.int64) for name in names.split()}
@@ -116,7 +121,9 @@ def side_by_side(files: Sequence[Table]) -> dict[str, NDArray[np.int64]]:
 
 
 def attribute_distances(knowledge: RatingsKnowledge, attributes: NDArray[np.int64]) -> Distances:
-    """Count the attributes in which each row of a differs from each row of the release, shape (k, n)."""
+    """Count the attributes in which each row of a differs from each row of the release, shape (k,
+    n).
+    """
     distances = np.zeros((len(knowledge.people), len(attributes)), dtype=np.uint8)
     for ours, theirs in zip(knowledge.attribute_codes.T, attributes.T, strict=True):
         distances += ours[:, None] != theirs[None, :]
@@ -126,6 +133,8 @@ def attribute_distances(knowledge: RatingsKnowledge, attributes: NDArray[np.int6
 def rating_distances(
     knowledge: RatingsKnowledge, movies: Sequence[str], ratings: NDArray[np.int64]
 ) -> Distances:
-    """Count the movies in which each row of b differs from each row of the release, shape (k, n); the star always does."""
+    """Count the movies in which each row of b differs from each row of the release, shape (k, n);
+    the star always does.
+    """
     wanted = indicators(knowledge.rating_codes[:, movie_places(movies)])  # a star is all 0
     return np.asarray(len(movies) - wanted @ indicators(ratings).T, dtype=np.uint8)

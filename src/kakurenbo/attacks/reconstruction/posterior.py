@@ -1,7 +1,9 @@
-"""Our reconstruction attack: the posterior over the six values from the matched rows and from what goes with what in C.
+"""Our reconstruction attack: the posterior over the six values from the matched rows and from what
+goes with what in C.
 
-Each kind of evidence gives a score per (row of b, movie, value), shape (k, movies, 6). All cells of b but one per row are
-told, so how much each kind is worth is learned from them: a conditional logit with the told ratings as labels.
+Each kind of evidence gives a score per (row of b, movie, value), shape (k, movies, 6). All cells of
+b but one per row are told, so how much each kind is worth is learned from them: a conditional logit
+with the told ratings as labels.
 """
 
 from __future__ import annotations
@@ -41,9 +43,10 @@ _PLACES = np.arange(len(MOVIES) * RATING_VALUES)  # of the indicators (movie, va
 class Posterior(Reconstructing):
     """The likeliest of the six values, given the matched rows through the mechanism and b's other ratings through C.
 
-    Where rows tell nothing, the naive Bayes classifier of the two-way tables (or gradient boosting on the files) decides.
-    Tables of other people, where the attacker holds some, tell too which ratings go together. How much each kind of evidence
-    is worth is learned from the ratings that b tells; where "always 0" fits these better than all evidence, that is the answer.
+    Where rows tell nothing, the naive Bayes classifier of the two-way tables (or gradient boosting
+    on the files) decides. Tables of other people, where the attacker holds some, tell too which
+    ratings go together. How much each kind of evidence is worth is learned from the ratings that b
+    tells; where "always 0" fits these better than all evidence, that is the answer.
     """
 
     identification: str = parameter("bayes", "how the person is found: an identifying attack")
@@ -141,7 +144,8 @@ def _table_evidence(
 ) -> Floats:
     """Sum log n[value, other] / lambda over b's other ratings: naive Bayes.
 
-    ``keep`` is the probability that a released cell tells of the original: noise of that strength is taken out of the tables.
+    ``keep`` is the probability that a released cell tells of the original: noise of that strength
+    is taken out of the tables.
     """
     counts = np.zeros((len(_PLACES), len(_PLACES)))
     for columns, file in zip(SPLITS, knowledge.files, strict=True):
@@ -171,7 +175,9 @@ def _places(movie: int) -> NDArray[np.int64]:
 def _boosting_evidence(
     knowledge: RatingsKnowledge, movies: Sequence[int], rng: np.random.Generator
 ) -> Floats:
-    """Sum log P(value | other movies of the file) over the files with the movie, by gradient boosting."""
+    """Sum log P(value | other movies of the file) over the files with the movie, by gradient
+    boosting.
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     filled = knowledge.filled_with_mode()
@@ -202,8 +208,8 @@ def _boosting_evidence(
 def _sibling_evidence(knowledge: RatingsKnowledge, movies: Sequence[int]) -> list[Floats]:
     """Return two kinds of evidence for each pool of tables of other people: see `RatingMoments`.
 
-    Three candidates come from one source for every team. What holds in them holds in the target's B, whatever its release
-    hides.
+    Three candidates come from one source for every team. What holds in them holds in the target's
+    B, whatever its release hides.
     """
     told = (knowledge.rating_codes != UNKNOWN).repeat(RATING_VALUES, axis=1)
     one_hot = indicators(knowledge.rating_codes).astype(np.float64)
@@ -242,10 +248,11 @@ class RatingMoments:
         return cls(np.diag(counts) / rows, counts / rows)
 
     def discriminant(self, centred: Floats, movie: int) -> Floats:
-        """Return log P(value | other ratings) up to a constant, by linear discriminant analysis, shape (k, 6).
+        """Return log P(value | other ratings) up to a constant, by linear discriminant analysis,
+        shape (k, 6).
 
-        Within a value the other indicators are taken as normal with one covariance W: (x - mu)' W^-1 d - d' W^-1 d / 2, with d
-        the difference of the value's means from mu.
+        Within a value the other indicators are taken as normal with one covariance W: (x - mu)'
+        W^-1 d - d' W^-1 d / 2, with d the difference of the value's means from mu.
         """
         own, others = _places(movie), np.delete(_PLACES, _places(movie))
         shares, means = np.maximum(self.means[own], _MIN_SHARE), self.means[others]
@@ -257,7 +264,9 @@ class RatingMoments:
         return np.asarray(centred[:, others] @ directions - level + np.log(shares))
 
     def naive_bayes(self, one_hot: Floats, movie: int) -> Floats:
-        """Return log P(value) + sum over the other ratings of log P(rating | value), shape (k, 6)."""
+        """Return log P(value) + sum over the other ratings of log P(rating | value), shape (k,
+        6).
+        """
         own, others = _places(movie), np.delete(_PLACES, _places(movie))
         shares = np.maximum(self.means[own], _MIN_SHARE)
         joint = self.products[np.ix_(others, own)] + _MIN_SHARE

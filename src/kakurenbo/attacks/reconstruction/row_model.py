@@ -1,8 +1,10 @@
-"""Rows of the release as noisy images of people: how well each pair (a, b) is explained by some row of each group of files.
+"""Rows of the release as noisy images of people: how well each pair (a, b) is explained by some row
+of each group of files.
 
-The noise is known (a declared mechanism) or fitted by EM: a cell is kept with some probability, else drawn evenly from all
-values or as often as the release has them, in a proportion that is fitted too.
-Files that list the same people add their evidence row by row; shuffled ones are marginalised.
+The noise is known (a declared mechanism) or fitted by EM: a cell is kept with some probability,
+else drawn evenly from all values or as often as the release has them, in a proportion that is
+fitted too. Files that list the same people add their evidence row by row; shuffled ones are
+marginalised.
 """
 
 from __future__ import annotations
@@ -114,14 +116,18 @@ class RowModel:
         return self._sum_evidence(self.people_likelihoods)
 
     def scores_of(self, attribute_codes: NDArray[np.int64]) -> Floats:
-        """Return the same for any people, given by their attributes of shape (m, 4): shape (k, m)."""
+        """Return the same for any people, given by their attributes of shape (m, 4): shape (k,
+        m).
+        """
         parts = zip(self.groups, self.copy_weights, strict=True)
         return self._sum_evidence(
             [_people_likelihood(attribute_codes, g, self.transitions, w) for g, w in parts]
         )
 
     def _sum_evidence(self, people_likelihoods: Sequence[Floats]) -> Floats:
-        """Sum over groups log of mean_r P(row | a) P(row | b) over the product of the means: evidence over chance."""
+        """Sum over groups log of mean_r P(row | a) P(row | b) over the product of the means:
+        evidence over chance.
+        """
         total = np.zeros(())
         for of_people, of_ratings in zip(people_likelihoods, self.rating_likelihoods, strict=True):
             together = of_ratings @ of_people.T / of_people.shape[1]
@@ -130,13 +136,17 @@ class RowModel:
         return total
 
     def row_weights(self, group: int, pairs: Floats) -> tuple[Floats, Floats]:
-        """Return P(row | row of b), averaged over who it is, and P(row | row of a); ``pairs`` is P(a | b), shapes (k, n)."""
+        """Return P(row | row of b), averaged over who it is, and P(row | row of a); ``pairs`` is
+        P(a | b), shapes (k, n).
+        """
         of_people, of_ratings = self.people_likelihoods[group], self.rating_likelihoods[group]
         shares = pairs / np.maximum(of_ratings @ of_people.T, _LEAST)
         return of_ratings * (shares @ of_people), of_people * (shares.T @ of_ratings)
 
     def people_mixture(self, group: int, pairs: Floats) -> Floats:
-        """Return how likely each row is one of the people that b may be, over chance: shape (k, n)."""
+        """Return how likely each row is one of the people that b may be, over chance: shape (k,
+        n).
+        """
         of_people = self.people_likelihoods[group]
         means = np.maximum(of_people.mean(axis=1, keepdims=True), _LEAST)
         return np.asarray(pairs @ (of_people / means))
@@ -160,7 +170,8 @@ def fit_row_model(
     use_declared : bool
         Whether a declared mechanism is believed.
     alignment : str
-        ``found`` looks which files list people in the same order; ``aligned`` and ``shuffled`` take it for granted.
+        ``found`` looks which files list people in the same order; ``aligned`` and ``shuffled`` take
+        it for granted.
     """
     numbers = tuple(range(len(knowledge.files)))
     if alignment == "aligned":
@@ -172,7 +183,8 @@ def fit_row_model(
     groups = [Group.of(knowledge, together) for together in grouping]
     known = {}
     if use_declared and knowledge.mechanism is not None:
-        # A declared method speaks of the original's values; where the release shows fewer of them, the noise is fitted instead.
+        # A declared method speaks of the original's values; where the release shows fewer of them,
+        # the noise is fitted instead.
         known = {
             name: matrix
             for name, matrix in knowledge.mechanism.transitions.items()
@@ -203,7 +215,8 @@ class _Noise:
     ----------
     keep_probability : mapping of column to float
     even : float
-        Of the cells that are not kept, the share drawn evenly from all values; the others follow ``shares``.
+        Of the cells that are not kept, the share drawn evenly from all values; the others follow
+        ``shares``.
     shares : mapping of column to array, shape (size,)
         How often each value occurs in the release.
     """
@@ -280,7 +293,9 @@ def rating_blocks(
     transitions: dict[str, Floats],
     weight: dict[str, float],
 ) -> dict[str, Floats]:
-    """Return for each movie the logarithms that its copies' indicators are multiplied with, shape (k, copies * 6)."""
+    """Return for each movie the logarithms that its copies' indicators are multiplied with, shape
+    (k, copies * 6).
+    """
     blocks = {}
     for name in group.movies:
         codes = knowledge.rating_codes[:, MOVIES.index(name)]
@@ -294,7 +309,9 @@ def rating_blocks(
 
 
 def _maximize(knowledge: RatingsKnowledge, model: RowModel, noise: _Noise) -> _Noise:
-    """Fit probabilities to how often the rows that explain b and a agree with them; ``even`` to what disagrees."""
+    """Fit probabilities to how often the rows that explain b and a agree with them; ``even`` to
+    what disagrees.
+    """
     pairs = balanced(model.pair_scores, MATCH_ROUNDS)
     agreed, expected, seen = (dict.fromkeys(noise.shares, 0.0) for _ in range(3))
     replaced = replaced_evenly = 0.0

@@ -1,7 +1,9 @@
-"""Our attack on a declared method: rehearse it on data whose truth is known, learn what its tables and rows are worth, attack.
+"""Our attack on a declared method: rehearse it on data whose truth is known, learn what its tables
+and rows are worth, attack.
 
-Two-way tables of a repaired release lie between B's and chance. How much of a deviation was B's is a regression of n_B on the
-released n_C, in bins of the expected frequency lambda: n_B ~ lambda, n_C - lambda, (n_C - lambda)^+; then by movie.
+Two-way tables of a repaired release lie between B's and chance. How much of a deviation was B's is
+a regression of n_B on the released n_C, in bins of the expected frequency lambda: n_B ~ lambda, n_C
+- lambda, (n_C - lambda)^+; then by movie.
 """
 
 from __future__ import annotations
@@ -48,8 +50,9 @@ _MAX_TOLD = 3.0
 class ShadowRatings(Identifying):
     """Who a row is, by what rehearsals of the declared method teach of its tables and rows; each row of a once.
 
-    The method is run on tables whose truth is known. How much of the released two-way tables was the original's, and what
-    each kind of evidence is worth, is learned from them. Without a method this is ``bayes``.
+    The method is run on tables whose truth is known. How much of the released two-way tables was
+    the original's, and what each kind of evidence is worth, is learned from them. Without a method
+    this is ``bayes``.
     """
 
     reconstruction: str = parameter(
@@ -77,7 +80,8 @@ class ShadowRatings(Identifying):
                 pair_evidence(known, tables, fit_row_model(known), known.attribute_codes)
             )
         people = np.concatenate([rehearsal.people for rehearsal in rehearsals])
-        # Tables give logarithms of probabilities, worth 1; rows that are nobody's agree with people by chance, worth nothing.
+        # Tables give logarithms of probabilities, worth 1; rows that are nobody's agree with people
+        # by chance, worth nothing.
         centre = np.array([*(1.0 for _ in ATTRIBUTES), 0.0])
         worth = known_weights(np.concatenate(evidence, axis=1), people, centre)
         tables = _shrunk_tables(knowledge, shrinkages)
@@ -112,10 +116,11 @@ def rehearse(
 ) -> Rehearsal:
     """Run a method on a table made of the release, and draw as many people as the target has.
 
-    The table has the released ratings, and beside each row of them the attributes of another: every value as often as in
-    the target, ratings that go together as far as they do in it, and attributes that have nothing to do with them. What its
-    release tells of it is what the target's release tells of B. The noise of its cells is that of the target, which
-    ``model`` has found: it need not be fitted again.
+    The table has the released ratings, and beside each row of them the attributes of another: every
+    value as often as in the target, ratings that go together as far as they do in it, and
+    attributes that have nothing to do with them. What its release tells of it is what the target's
+    release tells of B. The noise of its cells is that of the target, which ``model`` has found: it
+    need not be fitted again.
     """
     first = {name: knowledge.files[ratings.files_with(name)[0]] for name in ATTRIBUTES + MOVIES}
     others = rng.permutation(len(knowledge.files[0]))
@@ -139,9 +144,11 @@ def rehearse(
 
 @dataclass(frozen=True, eq=False)
 class Shrinkage:
-    """E[n_B | n_C] as a function of n_C and lambda, linear in each bin of lambda with a bend at lambda, and by movie.
+    """E[n_B | n_C] as a function of n_C and lambda, linear in each bin of lambda with a bend at
+    lambda, and by movie.
 
-    A repair that goes no further than it must treats some movies' tables and leaves the others as chance made them.
+    A repair that goes no further than it must treats some movies' tables and leaves the others as
+    chance made them.
 
     Attributes
     ----------
@@ -188,7 +195,9 @@ class Shrinkage:
         return np.asarray(self.told[:, None, None] * (fitted - expected))
 
     def log_ratios(self, tables: Floats) -> Floats:
-        """Return log E[n_B] / lambda of the released tables of all movies, shape (movies, levels, 6)."""
+        """Return log E[n_B] / lambda of the released tables of all movies, shape (movies, levels,
+        6).
+        """
         expected = expected_counts(tables)
         added = self.deviations(tables, expected)
         ratios = 1 + np.divide(added, expected, out=np.zeros_like(added), where=expected > 0)

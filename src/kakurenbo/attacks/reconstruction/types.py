@@ -1,4 +1,6 @@
-"""What attackers of pwscup2024 know and answer, and how methods for its two questions combine by their names."""
+"""What attackers of pwscup2024 know and answer, and how methods for its two questions combine by
+their names.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,11 @@ class RatingsKnowledge:
     declared : Anonymizer or None
         The method that is said to have made the files: the attacker can run it on data of its own.
     siblings : tuple of Table
-        Tables B that the attacker holds itself, of other people from the same source: attributes and ratings.
+        Tables B that the attacker holds itself, of other people from the same source: attributes
+        and ratings.
     public : Table or None
-        A table of other people that everybody holds, of the same columns but not of the same source.
+        A table of other people that everybody holds, of the same columns but not of the same
+        source.
     """
 
     people: Table
@@ -95,7 +99,9 @@ class RatingsKnowledge:
 
 @dataclass(frozen=True, eq=False)
 class RatingsGuess:
-    """For each row of b the row of a that it belongs to, and the rating under the star; both of shape (k,)."""
+    """For each row of b the row of a that it belongs to, and the rating under the star; both of
+    shape (k,).
+    """
 
     people: NDArray[np.int64]
     values: NDArray[np.int64]
@@ -166,7 +172,9 @@ class Identification:
 
 
 class Identifying(RatingsAttack):
-    """An attack that finds the person; the rating is read from the matched rows or left to a reconstructing attack."""
+    """An attack that finds the person; the rating is read from the matched rows or left to a
+    reconstructing attack.
+    """
 
     knowledge: ClassVar[type] = RatingsKnowledge
     reconstruction: str
@@ -217,7 +225,9 @@ class Reconstructing(RatingsAttack):
 
 
 def partner(parameter: str, text: str, kind: type) -> Any:
-    """Build the method that another one names as its partner, e.g. ``collaborative_filtering:variant=user``."""
+    """Build the method that another one names as its partner, e.g.
+    ``collaborative_filtering:variant=user``.
+    """
     method = registry.build("attacks", text)
     if not isinstance(method, kind):
         question = "who a row is" if kind is Identifying else "which rating is hidden"

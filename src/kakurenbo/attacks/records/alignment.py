@@ -1,4 +1,6 @@
-"""Which files list the same people in the same order: their shared columns agree more than chance allows."""
+"""Which files list the same people in the same order: their shared columns agree more than chance
+allows.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,14 @@ from numpy.typing import NDArray
 
 from kakurenbo.core import Table
 
-SIGNIFICANT = 6.0  # standard deviations: chance reaches this in one of a thousand comparisons about once in a million
+# Standard deviations: in a thousand comparisons chance reaches this about once in a million times.
+SIGNIFICANT = 6.0
 
 
 def aligned_groups(files: Sequence[Table]) -> list[tuple[int, ...]]:
-    """Return numbers of the files in groups whose rows stand for the same people; a shuffled file is alone."""
+    """Return numbers of the files in groups whose rows stand for the same people; a shuffled file
+    is alone.
+    """
 
     def agreement(first: int, second: int) -> float:
         a, b = files[first], files[second]
@@ -40,7 +45,9 @@ def groups_by(count: int, agreement_of: Callable[[int, int], float]) -> list[tup
 
 
 def column_agreement(first: NDArray[Any], second: NDArray[Any]) -> float:
-    """Return how much more often than by chance two columns of codes agree, in standard deviations."""
+    """Return how much more often than by chance two columns of codes agree, in standard
+    deviations.
+    """
     size = 1 + int(max(first.max(initial=0), second.max(initial=0)))
     counts = [np.bincount(codes, minlength=size) for codes in (first, second)]
     chance = float(counts[0] @ counts[1]) / max(len(first), 1) ** 2
@@ -51,7 +58,8 @@ def column_agreement(first: NDArray[Any], second: NDArray[Any]) -> float:
 
 
 def shared_noise(copies: Sequence[np.ndarray], size: int, keep: float) -> float:
-    """Return the correlation of the noise of copies of a column: 0 perturbed each, 1 perturbed once, then copied.
+    """Return the correlation of the noise of copies of a column: 0 perturbed each, 1 perturbed
+    once, then copied.
 
     Parameters
     ----------
@@ -70,5 +78,6 @@ def shared_noise(copies: Sequence[np.ndarray], size: int, keep: float) -> float:
         for j in range(i):
             chance = float(shares[i] @ shares[j])
             related.append(((copies[i] == copies[j]).mean() - chance) / max(1 - chance, 1e-9))
-    # Independent noise leaves keep^2 of the dependence; what is more than that, the noise has in common.
+    # Independent noise leaves keep^2 of the dependence; what is more than that, the noise has in
+    # common.
     return float(np.clip((np.mean(related) - keep**2) / max(1 - keep**2, 0.02), 0, 1))

@@ -86,7 +86,9 @@ def _search_cell(
     best: Any,
     best_row: Any,
 ) -> Any:  # pragma: no cover - compiled
-    """Return the best distance and row after one cell, all of whose rows are at least so far away."""
+    """Return the best distance and row after one cell, all of whose rows are at least so far
+    away.
+    """
     words, numbers = index.base
     word = queries.words[0, query]
     start, stop = index.first_row[cell], index.first_row[cell + 1]
@@ -118,7 +120,8 @@ def _search_cell(
 def _differing(a: Any, b: Any, lanes: Any) -> Any:  # pragma: no cover - compiled
     """Count the lanes in which two words differ."""
     difference = a ^ b
-    # The highest bit of a lane gets set exactly where the lane is not 0: it was, or the sum carries into it.
+    # The highest bit of a lane gets set exactly where the lane is not 0: it was, or the sum carries
+    # into it.
     differs = (((difference & lanes.low) + lanes.low) | difference) & ~lanes.low
     # Each flag to the lowest bit of its lane; the product sums all lanes into the highest one.
     flags = differs >> (lanes.bits - np.uint64(1))
@@ -227,41 +230,14 @@ def dots(places: Any, values: Any, weights: Any) -> Any:  # pragma: no cover - c
 
 
 @compiled
-def most_shared(
-    customers: Any, holders: Any, pseudonyms: int, wanted: int
-) -> Any:  # pragma: no cover - compiled
-    """Return the columns of each customer's largest overlaps, ties by column; -1 where there are fewer.
-
-    ``customers`` has the items of each customer, ``holders`` the pseudonyms of each item, both as (starts, entries).
-    """
-    columns = np.full((len(customers[0]) - 1, wanted), -1, dtype=np.int64)
-    shared = np.zeros(pseudonyms, dtype=np.int32)
-    for customer in range(len(columns)):
-        shared[:] = 0
-        for item in customers[1][customers[0][customer] : customers[0][customer + 1]]:
-            for holder in holders[1][holders[0][item] : holders[0][item + 1]]:
-                shared[holder] += 1
-        best = np.full(wanted, -1, dtype=np.int32)
-        for column in range(pseudonyms):
-            place = wanted
-            while place > 0 and shared[column] > best[place - 1]:
-                place -= 1
-            if place < wanted:
-                for after in range(wanted - 1, place, -1):
-                    best[after] = best[after - 1]
-                    columns[customer, after] = columns[customer, after - 1]
-                best[place], columns[customer, place] = shared[column], column
-    return columns
-
-
-@compiled
 def nearest_buyers(
     released: Any, buyers: Any, weights: Any, count: int
 ) -> Any:  # pragma: no cover - compiled
-    """Return for each owner who of ``count`` people has the largest product, the lowest of several; -1 where all are 0.
+    """Return for each owner who of ``count`` people has the largest product, the lowest of several;
+    -1 where all are 0.
 
-    ``released`` has the purchases of each owner, ``buyers`` the people of each purchase, both as (starts, entries), and
-    ``weights`` what each entry of the two weighs.
+    ``released`` has the purchases of each owner, ``buyers`` the people of each purchase, both as
+    (starts, entries), and ``weights`` what each entry of the two weighs.
     """
     best = np.full(len(released[0]) - 1, -1, dtype=np.int64)
     product, touched = np.zeros(count, dtype=np.float64), np.empty(count, dtype=np.int64)

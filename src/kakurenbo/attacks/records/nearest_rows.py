@@ -1,7 +1,7 @@
 """Find exact nearest rows between tables of integers and categories.
 
-The base is sorted by its two widest integer columns. A search sweeps outwards from a query's two numbers and stops where
-these alone are farther away than the best row.
+The base is sorted by its two widest integer columns. A search sweeps outwards from a query's two
+numbers and stops where these alone are farther away than the best row.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class Lanes(NamedTuple):
 
 
 class PackedRows(NamedTuple):
-    """Rows as the loop reads them: words of categories, shape (w, n), and numbers, shape (n, 2 or more)."""
+    """Rows as the loop reads them: words of categories, shape (w, n), and numbers, shape (n, 2 or
+    more).
+    """
 
     words: NDArray[np.uint64]
     numbers: NDArray[np.int64]
@@ -65,7 +67,8 @@ def nearest_rows(
 ) -> Neighbours:
     """Find the nearest row of ``base`` for every row of ``queries``, ties by the lowest row number.
 
-    Distance = sum over integer columns of |difference|^``power`` + ``mismatch_weight`` * number of categories that differ.
+    Distance = sum over integer columns of |difference|^``power`` + ``mismatch_weight`` * number of
+    categories that differ.
 
     Parameters
     ----------
@@ -78,9 +81,8 @@ def nearest_rows(
     power : int
         2 for squared Euclidean distances; 1 for the sum of differences.
 
-    Notes
-    -----
-    In the worst case, where two numbers tell no rows apart, all pairs of distinct rows are compared; memory stays linear.
+    Notes ----- In the worst case, where two numbers tell no rows apart, all pairs of distinct rows
+    are compared; memory stays linear.
 
     Examples
     --------

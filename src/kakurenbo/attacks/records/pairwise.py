@@ -1,7 +1,8 @@
 """Odds over all pairs of released rows and people, for any schema and any mechanism.
 
-P(d | b) is a product over columns. Columns are put together in few groups of small domains: a pair costs one look-up for
-each group. A matrix of a column is as wide as what is released of it, which may be coarser than the people.
+P(d | b) is a product over columns. Columns are put together in few groups of small domains: a pair
+costs one look-up for each group. A matrix of a column is as wide as what is released of it, which
+may be coarser than the people.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Pairs:
     slots : array of uint32, shape (groups, n)
         Where the factors of each person stand; those of the first group first.
     factors : tuple of mappings of column number to array, shape (released, values of the group)
-        For each group and each of its columns what every released code gives the values that occur together.
+        For each group and each of its columns what every released code gives the values that occur
+        together.
     """
 
     slots: NDArray[np.uint32]
@@ -69,7 +71,9 @@ class Pairs:
         return int(self.slots.max()) + 1
 
     def products(self, release: Sequence[NDArray[np.integer]]) -> Iterator[Floats]:
-        """Yield the product over each group's columns for blocks of released rows, shape (block, factors)."""
+        """Yield the product over each group's columns for blocks of released rows, shape (block,
+        factors).
+        """
         rows = len(release[0])
         for begin in range(0, rows, _BLOCK):
             parts = []

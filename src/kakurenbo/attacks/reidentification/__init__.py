@@ -1,4 +1,6 @@
-"""Re-identification of monthly pseudonyms (darc2019): what attackers know, and the guess matrix they hand in."""
+"""Re-identification of monthly pseudonyms (darc2019): what attackers know, and the guess matrix
+they hand in.
+"""
 
 from kakurenbo.attacks.reidentification.types import (
     GUESSES,

@@ -1,4 +1,6 @@
-"""From scores of all pairs of a month to three ranked pseudonyms per customer, freely or one to one."""
+"""From scores of all pairs of a month to three ranked pseudonyms per customer, freely or one to
+one.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _MAX_EXACT = 4000  # customers of a month: an assignment takes the third power o
 
 
 def best_three(scores: Scores) -> NDArray[np.int64]:
-    """Return the columns with the highest scores of each row, ties by column; -1 where there are fewer, shape (n, 3)."""
+    """Return the columns with the highest scores of each row, ties by column; -1 where there are
+    fewer, shape (n, 3).
+    """
     left = scores.copy()
     best = np.full((len(scores), GUESSES), NOBODY, dtype=np.int64)
     rows = np.arange(len(scores))
@@ -26,10 +30,12 @@ def best_three(scores: Scores) -> NDArray[np.int64]:
 
 
 def assigned_three(scores: Scores) -> NDArray[np.int64]:
-    """Return first the one-to-one assignment with the highest total, then the likeliest others, shape (n, 3).
+    """Return first the one-to-one assignment with the highest total, then the likeliest others,
+    shape (n, 3).
 
-    The likelihood of a pair in a random matching with these scores is approximated by balancing exp(scores) until rows and
-    columns sum alike. It ranks alone where a month is too large for an exact assignment.
+    The likelihood of a pair in a random matching with these scores is approximated by balancing
+    exp(scores) until rows and columns sum alike. It ranks alone where a month is too large for an
+    exact assignment.
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -1,4 +1,6 @@
-"""Baselines of darc2019: F1..F6 match rows on a key, F7 counts shared items; and the control of all attacks."""
+"""Baselines of darc2019: F1..F6 match rows on a key, F7 counts shared items; and the control of all
+attacks.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,13 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from kakurenbo.attacks.reidentification.assignment import assigned_three, write_month
+from kakurenbo.attacks.reidentification.assignment import (
+    assigned_three,
+    best_three,
+    write_month,
+)
 from kakurenbo.attacks.reidentification.months import months_of
 from kakurenbo.attacks.reidentification.types import (
-    GUESSES,
     ReidentificationAttack,
     ReidentificationGuess,
     ReidentificationKnowledge,
@@ -58,8 +63,9 @@ class BlindShop(ReidentificationAttack):
 class KeyMatch(ReidentificationAttack):
     """Match rows of S and T on a key (baselines 1 to 6); where a key or a cell is met again, the last row wins.
 
-    Mode ``rules`` looks at the first two characters of an item and takes pseudonyms of the row's own month. Mode ``aicrowd``
-    is the competition's evaluator: whole items, any month, and price instead of quantity in baseline 6.
+    Mode ``rules`` looks at the first two characters of an item and takes pseudonyms of the row's
+    own month. Mode ``aicrowd`` is the competition's evaluator: whole items, any month, and price
+    instead of quantity in baseline 6.
     """
 
     knowledge: ClassVar[type] = ReidentificationKnowledge
@@ -120,8 +126,6 @@ class Overlap(ReidentificationAttack):
     def __call__(
         self, knowledge: ReidentificationKnowledge, rng: np.random.Generator
     ) -> ReidentificationGuess:
-        from kakurenbo.attacks.records.loops import most_shared
-
         if self.mode == "aicrowd":
             knowledge = replace(
                 knowledge,
@@ -132,17 +136,8 @@ class Overlap(ReidentificationAttack):
         for month in months_of(knowledge):
             # |a & t|: dividing by |t| would not change a customer's order.
             customers, pseudonyms = month.item_sets()
-            if self.one_to_one:
-                overlaps = np.asarray((customers @ pseudonyms.T).toarray(), dtype=np.float32)
-                places = assigned_three(overlaps)
-            else:
-                holders = pseudonyms.tocsc()
-                places = most_shared(
-                    (customers.indptr, customers.indices),
-                    (holders.indptr, holders.indices),
-                    pseudonyms.shape[0],
-                    GUESSES,
-                )
+            overlaps = np.asarray((customers @ pseudonyms.T).toarray(), dtype=np.float32)
+            places = assigned_three(overlaps) if self.one_to_one else best_three(overlaps)
             write_month(guess, month, places)
         return guess
 

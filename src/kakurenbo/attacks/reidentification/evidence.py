@@ -1,7 +1,9 @@
-"""Record linkage after Fellegi and Sunter: how much likelier a pseudonym's rows are if they come from this customer.
+"""Record linkage after Fellegi and Sunter: how much likelier a pseudonym's rows are if they come
+from this customer.
 
-A row of a basket keeps a value with probability rho, else the value is one of the month's at large; rho of each field is
-estimated from S itself by EM, so that a field which was destroyed loses its weight and no mechanism needs to be known.
+A row of a basket keeps a value with probability rho, else the value is one of the month's at large;
+rho of each field is estimated from S itself by EM, so that a field which was destroyed loses its
+weight and no mechanism needs to be known.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ class FieldEvidence(ABC):
 
     @abstractmethod
     def add_scores(self, total: Scores, rho: float) -> None:
-        """Add log P(values | from this customer) - log P(values | anybody's), shape (customers, pseudonyms)."""
+        """Add log P(values | from this customer) - log P(values | anybody's), shape (customers,
+        pseudonyms).
+        """
 
     @abstractmethod
     def kept_share(self, customers: Ints, pseudonyms: Ints, rho: float) -> float:
@@ -57,7 +61,8 @@ class FieldEvidence(ABC):
 class Bag(FieldEvidence):
     """A field as bags of values: counts of pseudonyms, and each value's odds.
 
-    ``ratio`` holds, at the places where a customer has a value, (share of the customer's rows) / (share of all rows of S).
+    ``ratio`` holds, at the places where a customer has a value, (share of the customer's rows) /
+    (share of all rows of S).
     """
 
     pseudonyms: Matrix
@@ -77,7 +82,8 @@ class Bag(FieldEvidence):
         return self.ratio.shape[0], self.pseudonyms.shape[0]
 
     def add_scores(self, total: Scores, rho: float) -> None:
-        # A value of share q in S and s in the customer's rows: log((1 - rho) q + rho s) - log q. What the customer lacks gives
+        # A value of share q in S and s in the customer's rows: log((1 - rho) q + rho s) - log q.
+        # What the customer lacks gives
         # log(1 - rho), which is added for all values first.
         sizes = np.asarray(self.pseudonyms.sum(axis=1), dtype=np.float32).ravel()
         total += np.float32(np.log1p(-rho)) * sizes
@@ -110,15 +116,18 @@ class Bag(FieldEvidence):
 
 @dataclass(frozen=True, eq=False)
 class SortedVectors(FieldEvidence):
-    """Prices, or quantities, of a basket in ascending order, against those of a basket of the same size.
+    """Prices, or quantities, of a basket in ascending order, against those of a basket of the same
+    size.
 
-    Noise on every value hardly moves the k-th smallest of them, so sorted vectors still tell people apart where no value was
-    left as it was; items are not looked at, so that swapping these does not help.
+    Noise on every value hardly moves the k-th smallest of them, so sorted vectors still tell people
+    apart where no value was left as it was; items are not looked at, so that swapping these does
+    not help.
 
     Attributes
     ----------
     log_ratio : array, shape (customers, pseudonyms)
-        log P(vector of the pseudonym | noise on the customer's) - log P(it | noise on anybody's of the same size).
+        log P(vector of the pseudonym | noise on the customer's) - log P(it | noise on anybody's of
+        the same size).
     comparable : array of bool, shape (customers, pseudonyms)
         Whether the two baskets have the same size; the others say nothing of each other.
     """
@@ -151,7 +160,9 @@ class SortedVectors(FieldEvidence):
         return len(self.log_ratio), self.log_ratio.shape[1]
 
     def add_scores(self, total: Scores, rho: float) -> None:
-        """Add log((1 - rho) + rho ratio): the vector is the customer's with probability rho, else anybody's."""
+        """Add log((1 - rho) + rho ratio): the vector is the customer's with probability rho, else
+        anybody's.
+        """
         scores = np.log1p(np.float32(rho) * np.expm1(self.log_ratio))
         total += np.where(self.comparable, scores, np.float32(0))
 
@@ -175,7 +186,9 @@ def _sorted_logs(side: Side, vector: Vector) -> NDArray[np.float32]:
 
 
 def _fit(ours: NDArray[np.float32], theirs: NDArray[np.float32], sigma: float) -> Scores:
-    """Return - sum_k min(8, (log p_(k) - log p'_(k))^2 / 2 sigma^2), shape (customers, pseudonyms)."""
+    """Return - sum_k min(8, (log p_(k) - log p'_(k))^2 / 2 sigma^2), shape (customers,
+    pseudonyms).
+    """
     total = np.zeros((len(ours), len(theirs)), dtype=np.float32)
     scale = np.float32(1 / (np.sqrt(2) * sigma))
     for place in range(ours.shape[1]):
@@ -187,12 +200,16 @@ def _fit(ours: NDArray[np.float32], theirs: NDArray[np.float32], sigma: float) -
 
 
 def field_evidence(month: Month, field: str) -> FieldEvidence:
-    """Return what a field says: values that were kept as they were, or sorted vectors of noisy ones."""
+    """Return what a field says: values that were kept as they were, or sorted vectors of noisy
+    ones.
+    """
     return SortedVectors.of(month, field) if field in month.vectors else Bag.of(month, field)
 
 
 def size_scores(month: Month) -> Scores:
-    """Return log P(rows of the pseudonym | customer) - log P(rows): each row of the customer survived deletion or not."""
+    """Return log P(rows of the pseudonym | customer) - log P(rows): each row of the customer
+    survived deletion or not.
+    """
     from scipy.special import gammaln
 
     ours, theirs = month.original.sizes, month.released.sizes
@@ -216,9 +233,11 @@ def _first_scores(month: Month, fields: Sequence[str]) -> Scores:
 
 
 def estimate_retention(month: Month, fields: Sequence[str]) -> dict[str, float]:
-    """Estimate rho of each field: the first finds its own matches, each further one is judged on those of fields before it.
+    """Estimate rho of each field: the first finds its own matches, each further one is judged on
+    those of fields before it.
 
-    A field must not choose the pairs it is judged on: agreement by chance would then look like agreement that was kept.
+    A field must not choose the pairs it is judged on: agreement by chance would then look like
+    agreement that was kept.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -245,7 +264,9 @@ def link_scores(month: Month, fields: Sequence[str], retention: dict[str, float]
 
 
 def month_to_learn_from(months: Sequence[Month]) -> Month:
-    """Return the largest month that is not too large to solve several times; else some customers of the smallest."""
+    """Return the largest month that is not too large to solve several times; else some customers of
+    the smallest.
+    """
     by_size = sorted(months, key=lambda month: len(month.original.owners))
     small = [month for month in by_size if len(month.original.owners) <= _SAMPLE]
     return small[-1] if small else by_size[0].with_customers(_SAMPLE)

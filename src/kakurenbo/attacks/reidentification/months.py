@@ -1,4 +1,6 @@
-"""One month of T beside one month of S, with everything counted: what all comparisons of baskets start from."""
+"""One month of T beside one month of S, with everything counted: what all comparisons of baskets
+start from.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,8 @@ class Side:
     owner : array of int, shape (rows,)
         Position in ``owners`` of each row.
     values : mapping of field to array, shape (rows,)
-        Of each row, comparable between the two sides; of a shop ``item``, ``date``, ``price`` and ``qty``.
+        Of each row, comparable between the two sides; of a shop ``item``, ``date``, ``price`` and
+        ``qty``.
     """
 
     owners: NDArray[np.int64]
@@ -94,7 +97,9 @@ class Month:
         return original, released
 
     def with_customers(self, count: int) -> Month:
-        """Return the same month with only some of its customers, evenly spaced, against all pseudonyms."""
+        """Return the same month with only some of its customers, evenly spaced, against all
+        pseudonyms.
+        """
         chosen = np.unique(np.linspace(0, len(self.original.owners) - 1, count).astype(np.int64))
         position = np.full(len(self.original.owners), -1, dtype=np.int64)
         position[chosen] = np.arange(len(chosen))

@@ -1,4 +1,5 @@
-"""Attacks that compare all pairs of a month: TF-IDF, Fellegi-Sunter on every field, and rhythm without looking at items.
+"""Attacks that compare all pairs of a month: TF-IDF, Fellegi-Sunter on every field, and rhythm
+without looking at items.
 
 Each may be solved one to one, and where pseudonyms recur their months are weighed together.
 """
@@ -70,7 +71,9 @@ class PairwiseAttack(ReidentificationAttack):
 
     @abstractmethod
     def scorer(self, months: Sequence[Month]) -> Scorer:
-        """Return a function from a month to its scores, log likelihoods or the like, customers by pseudonyms."""
+        """Return a function from a month to its scores, log likelihoods or the like, customers by
+        pseudonyms.
+        """
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,8 @@ class TfIdf(PairwiseAttack):
 class FellegiSunter(PairwiseAttack):
     """Log likelihood ratio of items, dates, prices, quantities and basket size, each weighed by how much of it was kept.
 
-    ``prices`` and ``quantities`` are those of a basket in ascending order: they tell people apart under noise, too.
+    ``prices`` and ``quantities`` are those of a basket in ascending order: they tell people apart
+    under noise, too.
     """
 
     fields: tuple[str, ...] = parameter(FIELDS, _FIELDS_HELP)
@@ -138,7 +142,9 @@ def tf_idf_scorer(sharpness: float = _SHARPNESS) -> Scorer:
 
 
 def fellegi_sunter_scorer(months: Sequence[Month], fields: Sequence[str]) -> Scorer:
-    """Score by these fields, each weighed by how much of it was kept in a month; the first leads."""
+    """Score by these fields, each weighed by how much of it was kept in a month; the first
+    leads.
+    """
     retention = estimate_retention(month_to_learn_from(months), fields)
     return lambda month: link_scores(month, fields, retention)
 
@@ -146,7 +152,9 @@ def fellegi_sunter_scorer(months: Sequence[Month], fields: Sequence[str]) -> Sco
 def ranked_months(
     months: Sequence[Month], score: Scorer, *, one_to_one: bool = True, link_months: bool = True
 ) -> Iterator[tuple[Month, NDArray[np.int64]]]:
-    """Yield each month with three places among its pseudonyms for every customer, best first, shape (customers, 3)."""
+    """Yield each month with three places among its pseudonyms for every customer, best first, shape
+    (customers, 3).
+    """
     pseudonyms = np.concatenate([month.released.owners for month in months])
     recurs = len(np.unique(pseudonyms)) < len(pseudonyms)
     year = _Year.of(months, score) if link_months and recurs else None
@@ -164,7 +172,8 @@ class _Year:
     Only the candidates are kept, so that a year needs no more memory than a month.
     """
 
-    candidates: Any  # sparse, shape (customers, pseudonyms): evidence above the weakest candidate, summed over months
+    # Evidence above the weakest candidate, summed over months; sparse, (customers, pseudonyms).
+    candidates: Any
     monthly: dict[int, Any]  # the part of it that each month gave
     customers: NDArray[np.float32]  # who buys when, shape (customers, months), 0/1
     pseudonyms: NDArray[np.float32]  # the same of pseudonyms

@@ -1,4 +1,6 @@
-"""Whose purchases a pseudonym shows: the customer whose (item, month) vector is nearest, rare purchases weighing more."""
+"""Whose purchases a pseudonym shows: the customer whose (item, month) vector is nearest, rare
+purchases weighing more.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ Ints = NDArray[np.int64]
 
 
 def shown_customers(original: Table, released: Table, *, monthly: bool) -> Ints:
-    """Return the customer whose purchases each row's pseudonym shows best: arg max of the TF-IDF cosine over (item, month).
+    """Return the customer whose purchases each row's pseudonym shows best: arg max of the TF-IDF
+    cosine over (item, month).
 
     Parameters
     ----------
@@ -57,7 +60,9 @@ def shown_customers(original: Table, released: Table, *, monthly: bool) -> Ints:
 
 
 def true_purchases(original: Table, released: Table, linked: Ints) -> NDArray[np.bool_]:
-    """Return whether the customer that a row of S is linked to bought its item in that month, shape (rows of S,)."""
+    """Return whether the customer that a row of S is linked to bought its item in that month, shape
+    (rows of S,).
+    """
     width = _width(original)
     owners = original.codes["id_user"].astype(np.int64)
     shown = _purchases(released, original)
@@ -70,7 +75,9 @@ def _width(original: Table) -> int:
 
 
 def _purchases(table: Table, original: Table) -> Ints:
-    """Return what each row says was bought and when, as one number: month and item of T; -1 for another item, shape (n,)."""
+    """Return what each row says was bought and when, as one number: month and item of T; -1 for
+    another item, shape (n,).
+    """
     items = original.vocabularies["id_item"]
     codes = item_codes(table, items).astype(np.int64)
     return np.where(codes < 0, -1, months(table).astype(np.int64) * len(items) + codes)

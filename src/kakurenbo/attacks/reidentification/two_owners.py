@@ -1,7 +1,8 @@
 """Two owners: a pseudonym that shows the purchases of one customer in the place of another.
 
-Where baskets were swapped, items lead to the source. What the release shows that is not the source's comes from the place, the
-slot: a basket that was cut to the slot's size, a date and a price list that the whole crowd shares. F asks for the slot.
+Where baskets were swapped, items lead to the source. What the release shows that is not the
+source's comes from the place, the slot: a basket that was cut to the slot's size, a date and a
+price list that the whole crowd shares. F asks for the slot.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _ROUNDS = 20  # of balancing slots against pseudonyms
-# Shares of baskets whose size is off for another reason, and places that a basket may have moved by size, to choose from.
+# Shares of baskets whose size is off for another reason, and places that a basket may have moved by
+# size, to choose from.
 _STRAYS = (0.02, 0.1, 0.3, 0.6, 0.95)
 _WIDTHS = (3, 5, 8, 12, 16, 20, 25, 32, 50, 80, 150, 300, 1000, 10000)
 _POINTS = (np.arange(6) + 0.5) / 6  # of the places that baskets of one size share
@@ -78,7 +80,8 @@ class SecondOwner(ReidentificationAttack):
 class SourcedMonth:
     """One month whose pseudonyms have been linked to the customers whose purchases they show.
 
-    ``source`` holds a place in ``month.original.owners`` for each pseudonym of the month, -1 where nobody fits.
+    ``source`` holds a place in ``month.original.owners`` for each pseudonym of the month, -1 where
+    nobody fits.
     """
 
     month: Month
@@ -94,7 +97,9 @@ class SourcedMonth:
         return Bag.of(self.month, field).kept_share(self.source[self.linked], self.linked, _EVEN)
 
     def size_scores(self, width: float, stray: float) -> Scores:
-        """Return log P(rows shown | slot, source), where a basket is cut to the smaller of the two; (customers, pseudonyms)."""
+        """Return log P(rows shown | slot, source), where a basket is cut to the smaller of the two;
+        (customers, pseudonyms).
+        """
         sizes, shown = self.month.original.sizes, self.month.released.sizes
         _, place, counts = np.unique(sizes, return_inverse=True, return_counts=True)
         source = np.where(self.source >= 0, place[self.source], 0)
@@ -105,9 +110,11 @@ class SourcedMonth:
         return np.log(np.maximum(chance, 1e-12)).astype(np.float32)
 
     def crowd_scores(self, field: str) -> Scores:
-        """Score who shows the same as those that show a slot's own purchases: slots and sources of a crowd are the same people.
+        """Score who shows the same as those that show a slot's own purchases: slots and sources of
+        a crowd are the same people.
 
-        It weighs as much as there are pseudonyms that another shows the same as; shape (customers, pseudonyms).
+        It weighs as much as there are pseudonyms that another shows the same as; shape (customers,
+        pseudonyms).
         """
         shown = unit_vectors(self.month.counts(field)[1])
         cosines = np.asarray((shown @ shown.T).toarray(), dtype=np.float32)
@@ -139,7 +146,8 @@ def _sourced_months(knowledge: ReidentificationKnowledge) -> list[SourcedMonth]:
 
 
 def _nearness(counts: Ints, width: float) -> Floats:
-    """Return mean max(0, 1 - distance / width) over the places that baskets of two sizes share, shape (sizes, sizes).
+    """Return mean max(0, 1 - distance / width) over the places that baskets of two sizes share,
+    shape (sizes, sizes).
 
     ``counts`` tells how many baskets of a month have each size, in the order of sizes.
     """
@@ -153,7 +161,9 @@ def _nearness(counts: Ints, width: float) -> Floats:
 
 
 def _fit_sizes(months: Sequence[SourcedMonth]) -> tuple[float, float]:
-    """Return how far baskets move among the sizes of a month, and how many are off: the likeliest of some choices."""
+    """Return how far baskets move among the sizes of a month, and how many are off: the likeliest
+    of some choices.
+    """
     total = np.zeros((len(_WIDTHS), len(_STRAYS)))
     for month in months:
         sizes = month.month.original.sizes
@@ -164,7 +174,9 @@ def _fit_sizes(months: Sequence[SourcedMonth]) -> tuple[float, float]:
 
 
 def _log_likelihoods(sizes: Ints, source: Ints, shown: Ints, width: float) -> Floats:
-    """Return log P(sizes shown | sizes of the sources): slots near in size, baskets cut to the smaller; shape (strays,)."""
+    """Return log P(sizes shown | sizes of the sources): slots near in size, baskets cut to the
+    smaller; shape (strays,).
+    """
     distinct, counts = np.unique(sizes, return_counts=True)
     chance = _nearness(counts, width) * counts[:, None]  # (slot, source)
     chance /= np.maximum(chance.sum(axis=0), 1e-12)

@@ -1,4 +1,6 @@
-"""What attackers of darc2019 know and answer: T and S in, pseudonyms of each customer and month out."""
+"""What attackers of darc2019 know and answer: T and S in, pseudonyms of each customer and month
+out.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ NOBODY = -1
 
 @dataclass(frozen=True, eq=False)
 class ReidentificationKnowledge:
-    """T and S: the original transactions with customers, and the published ones with pseudonyms, shuffled.
+    """T and S: the original transactions with customers, and the published ones with pseudonyms,
+    shuffled.
 
     Attributes
     ----------
