@@ -94,8 +94,8 @@ class HideAndSeek(
             data={"source": "drawn uniformly"},
         )
 
-    def read_handout(self, path: Path) -> kb.Table:
-        return kb.read_table(kb.Source.of(path / HIDDEN if path.is_dir() else path), SCHEMA)
+    def read_handout(self, folder: Path | kb.ContestFolder) -> kb.Table:
+        return kb.read_table(kb.ContestFolder.of(folder).required(HIDDEN), SCHEMA)
 
     # [end:draw]
 
@@ -169,8 +169,8 @@ class HideAndSeek(
     def guess_bytes(self, guess: MembershipGuess) -> bytes:
         return _rows_bytes(guess.rows)
 
-    def read_answer(self, path: Path) -> NDArray[np.int64]:
-        return self._read_rows(kb.Source.of(path / MEMBERS if path.is_dir() else path))
+    def read_answer(self, folder: Path | kb.ContestFolder) -> NDArray[np.int64]:
+        return self._read_rows(kb.ContestFolder.of(folder).required(MEMBERS))
 
     def credit(self, answer: NDArray[np.int64], guess: MembershipGuess) -> kb.Credit:
         return kb.Credit(

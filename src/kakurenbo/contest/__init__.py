@@ -12,6 +12,7 @@ from kakurenbo.contest.declarations import (
 )
 from kakurenbo.contest.facts import CONTEST_FILE, ContestFacts, read_facts
 from kakurenbo.contest.fitting import fits, misfit, rulebooks_for
+from kakurenbo.contest.folders import ContestFolder, Files
 from kakurenbo.contest.guesses import FoundGuess, Guesses, whole_numbers
 from kakurenbo.contest.measure import (
     Figure,
@@ -23,7 +24,6 @@ from kakurenbo.contest.measure import (
     json_number,
 )
 from kakurenbo.contest.preparation import (
-    Files,
     Preparation,
     PreparedRound,
     Publication,
@@ -64,6 +64,7 @@ __all__ = [
     "Attack",
     "Chance",
     "ContestFacts",
+    "ContestFolder",
     "Counting",
     "Credit",
     "Feedback",

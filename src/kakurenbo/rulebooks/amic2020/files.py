@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contest import FilePattern
+from kakurenbo.contest import ContestFolder, FilePattern
 from kakurenbo.core import (
     InputError,
     Integer,
@@ -20,7 +19,6 @@ from kakurenbo.core import (
     Source,
     Table,
     read_table,
-    sources_of,
 )
 from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, Questionnaire
 
@@ -139,10 +137,9 @@ def rows_bytes(rows: NDArray[np.int64]) -> bytes:
     return "".join(f"{row}\n" for row in rows.tolist()).encode()
 
 
-def read_answer(path: Path, rate: float) -> Answer:
+def read_answer(folder: ContestFolder, rate: float) -> Answer:
     """The secret row numbers of one team, of which there are ``rate`` times as many as B has rows."""
-    source = find_file(path, ANSWER_NAME) if path.is_dir() else Source.of(path)
-    return read_answer_file(source, rate)
+    return read_answer_file(find_file(folder, ANSWER_NAME), rate)
 
 
 def read_answer_file(source: Source, rate: float) -> Answer:
@@ -180,9 +177,9 @@ def team_in(name: str) -> str:
     return match[1] if match else ""
 
 
-def find_file(folder: Path, name: re.Pattern[str]) -> Source:
-    """The one file of a folder that goes by such a name, packed or not."""
-    found = [source for source in sources_of(folder) if name.fullmatch(source.name)]
+def find_file(folder: ContestFolder, name: re.Pattern[str]) -> Source:
+    """The one file of a folder that goes by such a name, packed or not; or the file that was given."""
+    found = folder.find(name)
     if len(found) == 1:
         return found[0]
     shown = re.sub(r"\(.*?\)\?|\\", "", name.pattern).replace("[a-z]+", "ROUND")

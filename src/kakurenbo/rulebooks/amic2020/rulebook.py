@@ -17,6 +17,7 @@ from kakurenbo.contest import (
     ATTACK,
     Anonymizer,
     ContestFacts,
+    ContestFolder,
     Credit,
     Figure,
     Files,
@@ -30,7 +31,6 @@ from kakurenbo.contest import (
     Secrets,
     Standings,
     Utility,
-    read_facts,
     unknown_column,
 )
 from kakurenbo.contest.information import log2_choices
@@ -300,22 +300,21 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
 
     # -- an anonymizer's task --------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        if not path.exists():
-            raise UsageError(f"{path}: there is no such file or folder")
-        source = files.find_file(path, files.SAMPLE_NAME) if path.is_dir() else Source.of(path)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        folder = ContestFolder.of(folder)
+        folder.check_exists()
+        source = files.find_file(folder, files.SAMPLE_NAME)
         with gather() as problems:
             sample = problems.of(read_table, source, SCHEMA)
-            test = problems.of(self._test_rows, path if path.is_dir() else path.parent)
-        facts = read_facts(path, self.name)
+            test = problems.of(self._test_rows, folder)
+        facts = folder.facts(self.name)
         team = (facts.team if facts else "") or files.team_in(source.name) or "01"
         return Handout(team, sample, test)
 
-    def _test_rows(self, folder: Path) -> Table | None:
+    def _test_rows(self, folder: ContestFolder) -> Table | None:
         """The rows for the trees, where they are named or lie beside the sample."""
-        beside = [folder / name for name in (files.TEST_FILE, files.TEST_FILE + ".gz")]
-        paths = [Path(self.test)] if self.test else [path for path in beside if path.exists()]
-        return read_census(Source.of(paths[0])) if paths else None
+        source = Source.of(self.test) if self.test else folder.source(files.TEST_FILE)
+        return read_census(source) if source is not None else None
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -461,8 +460,8 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
 
     # -- privacy estimation and scores -----------------------------------------------------------------------------
 
-    def read_answer(self, path: Path) -> Answer:
-        return files.read_answer(path, self.rate)
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return files.read_answer(ContestFolder.of(folder), self.rate)
 
     def answer_form(self, answer: Answer) -> int:
         return answer.population
