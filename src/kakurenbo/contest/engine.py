@@ -273,7 +273,7 @@ def _judge_files(
     with isolate() as failure, collect_notices() as notices:
         secrets = prepared.secrets(target)
         check_names(rules, team, sources)
-        release = rules.check_release(secrets.handout, sources)
+        release = rules.read_release(secrets.handout, sources)
         submission = attachments.attach_to(rules, secrets.handout, release)
     if failure.problems:
         return _refused(record, failure.problems)
@@ -281,7 +281,7 @@ def _judge_files(
         return ReleaseOutcome(replace(record, cause=failure.error))
     with isolate() as failure:
         utility = rules.measure(secrets.handout, submission)
-        utility = utility.with_grades(rules.grade(secrets, submission))
+        utility = utility.with_grades(rules.secret_measures(secrets, submission))
         unchanged = _unchanged(rules, secrets.handout, submission)
         measured = replace(
             record,
@@ -554,7 +554,7 @@ def judge_guesses(
     for guess in guesses.found:
         with isolate() as failure:
             answer = rules.answer_for(targets.answer(guess.target), attacker)
-            scores.append(ScoredGuess(guess.target, guess.file, rules.credit(answer, guess.guess)))
+            scores.append(ScoredGuess(guess.target, guess.file, rules.score_guess(answer, guess.guess)))
             notices += guess.notices
         if failure.error:
             problems = Problems.of("guess.broke", guess.file, error=failure.error)
@@ -569,8 +569,8 @@ def judge_guess(
 
     ``form`` says what a guess must look like, where the target is at hand; else the answer tells.
     """
-    guess = rules.check_guess(rules.answer_form(answer) if form is None else form, source)
-    return rules.credit(rules.answer_for(answer, attacker), guess)
+    guess = rules.read_guess(rules.answer_form(answer) if form is None else form, source)
+    return rules.score_guess(rules.answer_for(answer, attacker), guess)
 
 
 @spoken_in("en")

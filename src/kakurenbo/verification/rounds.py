@@ -27,7 +27,7 @@ from kakurenbo.core.messages import retold
 from kakurenbo.core.sources import FOLDER_FILE_LIMIT
 from kakurenbo.judge.scoring import steps
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED
-from kakurenbo.trust import content_digest
+from kakurenbo.proofs import content_digest
 from kakurenbo.verification import strict
 from kakurenbo.verification.account import check_results, in_order
 from kakurenbo.verification.archive import (

@@ -109,6 +109,6 @@ def right_guess(
 
 def _guess(rules: AnyRulebook, form: Any, file: str, data: bytes) -> Any | None:
     try:
-        return rules.check_guess(form, Source(file, data))
+        return rules.read_guess(form, Source(file, data))
     except InputError:
         return None
