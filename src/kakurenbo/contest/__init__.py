@@ -1,4 +1,4 @@
-"""What anonymizers, measures, attacks and rulebooks promise each other, and the few types that cross layers."""
+"""The interface of a contest, the folders it is played by, and the steps of a round."""
 
 from kakurenbo.contest.credit import Chance, Credit
 from kakurenbo.contest.declarations import (
@@ -9,6 +9,14 @@ from kakurenbo.contest.declarations import (
     FilePattern,
     Phase,
     Tries,
+)
+from kakurenbo.contest.engine import (
+    GuessesOutcome,
+    PublishedTargets,
+    ReleaseOutcome,
+    ScoredGuess,
+    judge_guesses,
+    judge_release,
 )
 from kakurenbo.contest.facts import CONTEST_FILE, ContestFacts, read_facts
 from kakurenbo.contest.fitting import fits, misfit, rulebooks_for
@@ -30,6 +38,7 @@ from kakurenbo.contest.preparation import (
     RoundData,
     Secrets,
 )
+from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
 from kakurenbo.contest.results import (
     RoundResults,
     Standing,
@@ -44,8 +53,10 @@ from kakurenbo.contest.results import (
     why_no_attack,
     why_out,
 )
+from kakurenbo.contest.rounds import PublishedRound, ScoredRound, publish_round, score_round
 from kakurenbo.contest.rulebook import AnyRulebook, Player, Rulebook, Target
 from kakurenbo.contest.schedule import Schedule, read_schedule
+from kakurenbo.contest.verify import IN_PHASE, MADE_AGAIN, verify_round
 from kakurenbo.methods.base import (
     Anonymizer,
     Attack,
@@ -59,6 +70,8 @@ __all__ = [
     "ANONYMIZE",
     "ATTACK",
     "CONTEST_FILE",
+    "IN_PHASE",
+    "MADE_AGAIN",
     "Anonymizer",
     "AnyRulebook",
     "Attack",
@@ -73,6 +86,7 @@ __all__ = [
     "Files",
     "FoundGuess",
     "Guesses",
+    "GuessesOutcome",
     "Measurement",
     "Mechanism",
     "Phase",
@@ -80,12 +94,19 @@ __all__ = [
     "Preparation",
     "PreparedRound",
     "Publication",
+    "PublishedRound",
+    "PublishedTargets",
+    "Refusal",
     "Release",
+    "ReleaseOutcome",
+    "ReleaseRecord",
     "RoundData",
     "RoundResults",
     "Rulebook",
     "Schedule",
     "Score",
+    "ScoredGuess",
+    "ScoredRound",
     "Secrets",
     "Standing",
     "Standings",
@@ -100,15 +121,21 @@ __all__ = [
     "fits",
     "has_columns",
     "json_number",
+    "judge_guesses",
+    "judge_release",
+    "limit_refusals",
     "misfit",
+    "publish_round",
     "rank",
     "read_facts",
     "read_schedule",
     "rulebooks_for",
+    "score_round",
     "shown_unranked",
     "team_of",
     "two_digits",
     "unknown_column",
+    "verify_round",
     "whole_numbers",
     "why_no_attack",
     "why_out",

@@ -554,7 +554,9 @@ def judge_guesses(
     for guess in guesses.found:
         with isolate() as failure:
             answer = rules.answer_for(targets.answer(guess.target), attacker)
-            scores.append(ScoredGuess(guess.target, guess.file, rules.score_guess(answer, guess.guess)))
+            scores.append(
+                ScoredGuess(guess.target, guess.file, rules.score_guess(answer, guess.guess))
+            )
             notices += guess.notices
         if failure.error:
             problems = Problems.of("guess.broke", guess.file, error=failure.error)
