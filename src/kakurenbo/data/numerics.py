@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from kakurenbo.core import Moments
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.data.statistics import Floats
+from kakurenbo.core.arrays import Floats
 
 LARGEST_BLOCK = 16_384
 

@@ -6,14 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contest import Score
 from kakurenbo.core import Moments, Schema, Table, dummy_names
+from kakurenbo.core.arrays import Floats
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.measures.regression import Regression
-
-Floats = NDArray[np.float64]
 
 
 def covariance_utility(original: Moments, released: Moments, edition: int = 1) -> Score:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contest import Score
 from kakurenbo.core import Category, Table
+from kakurenbo.core.arrays import Floats, Ints
 from kakurenbo.core.statistics import Pair, crosstab_errors
 
 Cell = tuple[str, str, str]
@@ -71,7 +71,7 @@ class Bins:
         """
         return cls(edges, tuple(f"({low:g}, {high:g}]" for low, high in pairwise(edges)))
 
-    def codes(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def codes(self, values: Floats) -> Ints:
         """Return the interval of every value, shape (n,); -1 for none."""
         clipped = np.clip(values, self.edges[0], self.edges[-1])
         return np.searchsorted(np.asarray(self.edges), clipped, side="left").astype(np.int64) - 1

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kakurenbo.core.arrays import Floats
 from kakurenbo.core.schema import Category
 from kakurenbo.core.table import Table
 
@@ -32,7 +32,7 @@ class Regression:
 
     coefficients: Mapping[str, float]
     p_values: Mapping[str, float]
-    scores: NDArray[np.float64]
+    scores: Floats
 
     @property
     def odds_ratios(self) -> dict[str, float]:
@@ -68,7 +68,7 @@ def logistic_regression(table: Table, target: str, variables: Sequence[str]) -> 
     )
 
 
-def _design(table: Table, variables: Sequence[str]) -> tuple[NDArray[np.float64], list[str]]:
+def _design(table: Table, variables: Sequence[str]) -> tuple[Floats, list[str]]:
     columns, names = [np.ones(len(table))], [INTERCEPT]
     for name in variables:
         column = table.schema[name]
@@ -83,14 +83,12 @@ def _design(table: Table, variables: Sequence[str]) -> tuple[NDArray[np.float64]
     return np.stack(columns, axis=1), names
 
 
-def _fit(
-    matrix: NDArray[np.float64], outcome: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def _fit(matrix: Floats, outcome: Floats) -> tuple[Floats, Floats] | None:
     """Coefficients and Fisher information; None where they have no finite values."""
     chance = (outcome + 0.5) / 2
-    linear: NDArray[np.float64] = np.log(chance / (1 - chance))
+    linear: Floats = np.log(chance / (1 - chance))
     deviance = math.inf
-    coefficients: NDArray[np.float64] = np.zeros(matrix.shape[1])
+    coefficients: Floats = np.zeros(matrix.shape[1])
     information = np.zeros((matrix.shape[1], matrix.shape[1]))
     for _ in range(_MOST_STEPS):
         weights = chance * (1 - chance)
@@ -117,6 +115,6 @@ def _fit(
     return None if steep else (coefficients, information)
 
 
-def _deviance(linear: NDArray[np.float64], outcome: NDArray[np.float64]) -> float:
+def _deviance(linear: Floats, outcome: Floats) -> float:
     """-2 log likelihood; an outcome between 0 and 1 counts in part as either."""
     return float(2 * (np.logaddexp(0, linear) - outcome * linear).sum())

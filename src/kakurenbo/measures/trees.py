@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kakurenbo.contest import Score
 from kakurenbo.core import Category, Schema, Table, dummy_names
+from kakurenbo.core.arrays import Bools
 
 LEAF = -1
 
@@ -35,7 +36,7 @@ class TreeTask:
             return np.zeros((len(table), 1), dtype=np.float32)
         return table.dummies(drop_first=True, names=names, dtype=np.float32)
 
-    def truth(self, table: Table) -> NDArray[np.bool_]:
+    def truth(self, table: Table) -> Bools:
         """Return whether each row is of the positive class, shape (n,)."""
         column = table.schema[self.target]
         assert isinstance(column, Category)
@@ -48,7 +49,7 @@ class TreeTask:
         tree = DecisionTreeClassifier(random_state=0, max_depth=self.max_depth)
         return tree.fit(self.matrix(table), self.truth(table))
 
-    def predict(self, tree: Any, table: Table) -> NDArray[np.bool_]:
+    def predict(self, tree: Any, table: Table) -> Bools:
         """Return whether a tree takes each row for positive, shape (n,)."""
         return np.asarray(tree.predict(self.matrix(table)), dtype=np.bool_)
 
@@ -70,7 +71,7 @@ def tree_utility(task: TreeTask, original: Table, released: Table, test: Table) 
     return Score(f_measure(truth, predicted), limit=limit)
 
 
-def f_measure(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> float:
+def f_measure(truth: Bools, predicted: Bools) -> float:
     """2 TP / (2 TP + FP + FN), the harmonic mean of recall and precision; 0/0 is 0.
 
     Examples

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kakurenbo.anonymizers.ratings.split_files import FileStep, PermuteColumns
 from kakurenbo.contest import Release
 from kakurenbo.core import Table
+from kakurenbo.core.arrays import Bools, Ints, Rng
 from kakurenbo.core.compiling import compiled
 from kakurenbo.core.statistics import crosstab
 from kakurenbo.data.ratings import ATTRIBUTES, FEWEST_ROWS, MOVIES, SPLIT_COLUMNS
@@ -52,13 +53,13 @@ class CrosstabState:
     """
 
     names: tuple[str, ...]
-    sizes: NDArray[np.int64]
+    sizes: Ints
     codes: NDArray[np.int32]
     cells: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    strides: NDArray[np.int64]
-    errors: NDArray[np.int64]
-    scored: NDArray[np.bool_]
+    offsets: Ints
+    strides: Ints
+    errors: Ints
+    scored: Bools
 
     @classmethod
     def of(cls, original: Table, current: Table, *, attribute_pairs: bool = False) -> CrosstabState:
@@ -112,7 +113,7 @@ class CrosstabState:
         """Change one cell and everything that hangs on it."""
         overwrite_cell(self.arrays, column, row, value)
 
-    def sweep(self, bound: int, care: float, temperature: float, rng: np.random.Generator) -> bool:
+    def sweep(self, bound: int, care: float, temperature: float, rng: Rng) -> bool:
         """Visit every cell once in random order; return whether all errors are within ``bound`` then.
 
         ``care`` is the weight of tables that are well within the bound.
@@ -141,7 +142,7 @@ class _CrosstabStep(FileStep):
     takes_release: ClassVar[bool] = True
     iterates: ClassVar[bool] = True
 
-    def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+    def after(self, original: Table, release: Release, rng: Rng) -> Release:
         repaired = [self._repair_file(*each) for each in self.files(original, release, rng)]
         longest = max(len(course) for _, course in repaired)
         # A file that has stopped keeps its last utility.
@@ -149,13 +150,11 @@ class _CrosstabStep(FileStep):
         tables = tuple(table for table, _ in repaired)
         return Release(tables, trace=tuple(zip(*courses, strict=True)))
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         return self._repair_file(original, current, rng)[0]
 
     @abstractmethod
-    def _repair_file(
-        self, original: Table, current: Table, rng: np.random.Generator
-    ) -> tuple[Table, list[float]]:
+    def _repair_file(self, original: Table, current: Table, rng: Rng) -> tuple[Table, list[float]]:
         """Return the repaired file, and its utility before and after each iteration."""
 
 
@@ -182,9 +181,7 @@ class CrosstabRepair(_CrosstabStep):
         100.0, "utility of a file at which to stop; the poster's was 72.2", low=0, high=100
     )
 
-    def _repair_file(
-        self, original: Table, current: Table, rng: np.random.Generator
-    ) -> tuple[Table, list[float]]:
+    def _repair_file(self, original: Table, current: Table, rng: Rng) -> tuple[Table, list[float]]:
         state = CrosstabState.of(original, current, attribute_pairs=self.pairs == "all")
         bound = largest_error(self.utility, len(current))
         course = [state.utility]
@@ -227,9 +224,7 @@ class CrosstabRepairFast(_CrosstabStep):
         0.0, "temperature of the first sweep, in units of one cell's error", low=0, high=10
     )
 
-    def _repair_file(
-        self, original: Table, current: Table, rng: np.random.Generator
-    ) -> tuple[Table, list[float]]:
+    def _repair_file(self, original: Table, current: Table, rng: Rng) -> tuple[Table, list[float]]:
         state = CrosstabState.of(original, current)
         bound = largest_error(self.utility, len(original))
         best, best_error = state.codes.copy(), state.worst_scored
@@ -262,7 +257,7 @@ class JustEnough(FileStep):
         None, "utility of the release", low=0, high=100, none="the one that suits the data"
     )
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         permuted = PermuteColumns()._treat_file(original, current, rng)
         if self.utility is not None:
             return _repair_to(self.utility, original, permuted, rng)
@@ -275,13 +270,11 @@ class JustEnough(FileStep):
         return best_utility(original, improve(permuted), rng)
 
 
-def _repair_to(utility: float, original: Table, table: Table, rng: np.random.Generator) -> Table:
+def _repair_to(utility: float, original: Table, table: Table, rng: Rng) -> Table:
     return CrosstabRepairFast(utility=utility, care=0.0)._treat_file(original, table, rng)
 
 
-def best_utility(
-    original: Table, releases: Iterable[tuple[float, Table]], rng: np.random.Generator
-) -> Table:
+def best_utility(original: Table, releases: Iterable[tuple[float, Table]], rng: Rng) -> Table:
     """Return the release of the largest utility less expected hits; of equals the first."""
     people = rng.choice(len(original), min(_DRAWN, len(original)), replace=False)
     scored = [
@@ -290,7 +283,7 @@ def best_utility(
     return max(scored, key=lambda pair: pair[0])[1]
 
 
-def count_linked(original: Table, release: Table, people: NDArray[np.int64]) -> float:
+def count_linked(original: Table, release: Table, people: Ints) -> float:
     """Estimate from these rows of B how many of 50 people the tables of a release would link to their ratings.
 
     Whoever holds a person's attributes and ratings adds log n_C / lambda over the pairs (attribute value, rating). A row is

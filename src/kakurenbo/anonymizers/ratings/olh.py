@@ -7,11 +7,11 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.ratings.split_files import FileStep
 from kakurenbo.contest import Mechanism
 from kakurenbo.core import Codes, Table
+from kakurenbo.core.arrays import Floats, Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data import ratings
 from kakurenbo.methods.parameters import parameter
@@ -37,7 +37,7 @@ class _Cellwise(FileStep):
         budgets = self._columns(table)
         return Mechanism({name: self._transition(*budget) for name, budget in budgets.items()})
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         changed = {}
         for name, budget in self._columns(current).items():
             codes = current.codes[name].astype(np.int64)
@@ -68,12 +68,10 @@ class _Cellwise(FileStep):
         return budgets
 
     @abstractmethod
-    def _randomized(
-        self, codes: Codes, size: int, epsilon: float, rng: np.random.Generator
-    ) -> Codes:
+    def _randomized(self, codes: Codes, size: int, epsilon: float, rng: Rng) -> Codes:
         """Return released codes of a column."""
 
-    def _transition(self, size: int, epsilon: float) -> NDArray[np.float64]:
+    def _transition(self, size: int, epsilon: float) -> Floats:
         """P(released | original), shape (size, size)."""
         stay, other = self._probabilities(size, epsilon)
         return np.full((size, size), other) + np.eye(size) * (stay - other)
@@ -90,9 +88,7 @@ class PseudoOLH(_Cellwise):
     The team's "pseudo OLH": the hash range is the column's own, so it is generalized randomized response.
     """
 
-    def _randomized(
-        self, codes: Codes, size: int, epsilon: float, rng: np.random.Generator
-    ) -> Codes:
+    def _randomized(self, codes: Codes, size: int, epsilon: float, rng: Rng) -> Codes:
         return _keep_or_other(codes, size, epsilon, rng)
 
     def _probabilities(self, size: int, epsilon: float) -> tuple[float, float]:
@@ -108,9 +104,7 @@ class OLH(_Cellwise):
     the reported hash stands for is drawn; where there is none, any value.
     """
 
-    def _randomized(
-        self, codes: Codes, size: int, epsilon: float, rng: np.random.Generator
-    ) -> Codes:
+    def _randomized(self, codes: Codes, size: int, epsilon: float, rng: Rng) -> Codes:
         released = np.empty_like(codes)
         cells = _hash_range(epsilon)
         for begin in range(0, len(codes), _BLOCK):
@@ -140,7 +134,7 @@ def _hash_range(epsilon: float) -> int:
     return min(2**31, round(math.exp(epsilon)) + 1)
 
 
-def _keep_or_other(codes: Codes, size: int, epsilon: float, rng: np.random.Generator) -> Codes:
+def _keep_or_other(codes: Codes, size: int, epsilon: float, rng: Rng) -> Codes:
     if size == 1:
         return codes
     keep = rng.random(len(codes)) < math.exp(epsilon) / (math.exp(epsilon) + size - 1)
