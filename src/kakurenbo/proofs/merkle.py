@@ -1,4 +1,4 @@
-"""The Merkle tree of RFC 6962: one hash for a whole log, and short proofs that an entry is in it and that it only grew."""
+"""Merkle tree of RFC 6962: one hash for a log, proofs of inclusion and of consistency."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ EMPTY = hashlib.sha256(b"").digest()
 
 
 def leaf_hash(entry: bytes) -> bytes:
-    """Hash of one entry (section 2.1)."""
+    """Return the hash of one entry (section 2.1)."""
     return hashlib.sha256(b"\x00" + entry).digest()
 
 
 class Tree:
-    """A tree that grows at its end; every full subtree is hashed once, so that adding and proving take logarithmic time.
+    """Append-only Merkle tree that keeps the hash of every full subtree.
+
+    Appending and proving take logarithmic time.
 
     Examples
     --------
@@ -24,9 +26,8 @@ class Tree:
     """
 
     def __init__(self, leaves: Iterable[bytes] = ()) -> None:
-        self._levels: list[list[bytes]] = [
-            []
-        ]  # [k][i]: the full subtree of 2^k leaves from leaf i 2^k on
+        # _levels[k][i] is the full subtree of 2^k leaves from leaf i 2^k on
+        self._levels: list[list[bytes]] = [[]]
         for leaf in leaves:
             self.append(leaf)
 
@@ -44,22 +45,22 @@ class Tree:
             level += 1
 
     def root(self, size: int | None = None) -> bytes:
-        """The hash of the first ``size`` entries; of all where it is not given."""
+        """Return the hash of the first ``size`` entries (default: all)."""
         size = len(self) if size is None else size
-        self._check(size <= len(self))
+        _check_range(size <= len(self))
         return self._hash(0, size) if size else EMPTY
 
     def path(self, index: int, size: int | None = None) -> list[bytes]:
-        """The proof that entry ``index`` is among the first ``size`` (section 2.1.1), from the leaf upwards."""
+        """Return the inclusion proof of entry ``index``, from the leaf upwards (section 2.1.1)."""
         size = len(self) if size is None else size
-        self._check(0 <= index < size <= len(self))
+        _check_range(0 <= index < size <= len(self))
         return self._path(index, 0, size)
 
-    def growth(self, before: int, size: int | None = None) -> list[bytes]:
-        """The proof that the first ``before`` entries are the beginning of the first ``size`` (section 2.1.2)."""
+    def consistency_proof(self, before: int, size: int | None = None) -> list[bytes]:
+        """Prove that the first ``before`` entries begin the first ``size`` (section 2.1.2)."""
         size = len(self) if size is None else size
-        self._check(0 < before <= size <= len(self))
-        return [] if before == size else self._growth(before, 0, size, whole=True)
+        _check_range(0 < before <= size <= len(self))
+        return [] if before == size else self._consistency(before, 0, size, whole=True)
 
     def _hash(self, start: int, end: int) -> bytes:
         count = end - start
@@ -76,40 +77,40 @@ class Tree:
             return [*self._path(index, start, middle), self._hash(middle, end)]
         return [*self._path(index, middle, end), self._hash(start, middle)]
 
-    def _growth(self, before: int, start: int, end: int, *, whole: bool) -> list[bytes]:
+    def _consistency(self, before: int, start: int, end: int, *, whole: bool) -> list[bytes]:
         if before == end:
             return [] if whole else [self._hash(start, end)]
         middle = start + _split(end - start)
         if before <= middle:
-            return [*self._growth(before, start, middle, whole=whole), self._hash(middle, end)]
-        return [*self._growth(before, middle, end, whole=False), self._hash(start, middle)]
-
-    @staticmethod
-    def _check(within: bool) -> None:
-        if not within:
-            raise IndexError("the tree has no such entries")
+            return [*self._consistency(before, start, middle, whole=whole), self._hash(middle, end)]
+        return [*self._consistency(before, middle, end, whole=False), self._hash(start, middle)]
 
 
 def root_from_path(index: int, size: int, leaf: bytes, path: Sequence[bytes]) -> bytes | None:
-    """The root that a proof leads to (RFC 9162, section 2.1.3.2); None where the proof has not the length it must have."""
+    """Return the root that an inclusion proof leads to (RFC 9162, section 2.1.3.2).
+
+    None if the proof has a wrong length.
+    """
     if not 0 <= index < size:
         return None
-    place, last, found = index, size - 1, leaf
+    node, last, root = index, size - 1, leaf
     for sibling in path:
         if last == 0:
             return None
-        if place & 1 or place == last:
-            found = _node(sibling, found)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
+        if node & 1 or node == last:
+            root = _node(sibling, root)
+            while not node & 1 and node:
+                node, last = node >> 1, last >> 1
         else:
-            found = _node(found, sibling)
-        place, last = place >> 1, last >> 1
-    return found if last == 0 else None
+            root = _node(root, sibling)
+        node, last = node >> 1, last >> 1
+    return root if last == 0 else None
 
 
-def grew(before: int, size: int, root_before: bytes, root: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether a proof shows that a log of ``before`` entries was only added to (RFC 9162, section 2.1.4.2)."""
+def verify_consistency(
+    before: int, size: int, root_before: bytes, root: bytes, proof: Sequence[bytes]
+) -> bool:
+    """Check that a log of ``before`` entries was only appended to (RFC 9162, section 2.1.4.2)."""
     if before == size:
         return not proof and root_before == root
     if not 0 < before < size:
@@ -119,21 +120,26 @@ def grew(before: int, size: int, root_before: bytes, root: bytes, proof: Sequenc
         steps.insert(0, root_before)
     if not steps:
         return False
-    place, last = before - 1, size - 1
-    while place & 1:
-        place, last = place >> 1, last >> 1
+    node, last = before - 1, size - 1
+    while node & 1:
+        node, last = node >> 1, last >> 1
     old = new = steps[0]
     for step in steps[1:]:
         if last == 0:
             return False
-        if place & 1 or place == last:
+        if node & 1 or node == last:
             old, new = _node(step, old), _node(step, new)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
+            while not node & 1 and node:
+                node, last = node >> 1, last >> 1
         else:
             new = _node(new, step)
-        place, last = place >> 1, last >> 1
+        node, last = node >> 1, last >> 1
     return old == root_before and new == root and last == 0
+
+
+def _check_range(within: bool) -> None:
+    if not within:
+        raise IndexError("the tree has no such entries")
 
 
 def _node(left: bytes, right: bytes) -> bytes:
@@ -141,5 +147,5 @@ def _node(left: bytes, right: bytes) -> bytes:
 
 
 def _split(count: int) -> int:
-    """The largest power of two below ``count``."""
+    """Return the largest power of two below ``count``."""
     return 1 << ((count - 1).bit_length() - 1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kakurenbo.trust.tree import EMPTY, Tree, grew, leaf_hash, root_from_path
+from kakurenbo.proofs.merkle import EMPTY, Tree, leaf_hash, root_from_path, verify_consistency
 
 ENTRIES = [
     "",
@@ -104,13 +104,15 @@ def test_proofs_are_those_of_the_definition(size: int, data: st.DataObject) -> N
     tree = Tree(leaves)
     index, before = data.draw(st.integers(0, size - 1)), data.draw(st.integers(1, size))
     assert tree.path(index) == plain_path(index, leaves)
-    assert tree.growth(before) == plain_growth(before, leaves)
+    assert tree.consistency_proof(before) == plain_growth(before, leaves)
 
 
 def test_the_proofs_of_the_reference_tree() -> None:
     tree = Tree(leaf_hash(bytes.fromhex(entry)) for entry in ENTRIES)
     assert {key: [step.hex() for step in tree.path(*key)] for key in PATHS} == PATHS
-    assert {key: [step.hex() for step in tree.growth(*key)] for key in GROWTHS} == GROWTHS
+    assert {
+        key: [step.hex() for step in tree.consistency_proof(*key)] for key in GROWTHS
+    } == GROWTHS
 
 
 @pytest.mark.parametrize(("count", "root"), ROOTS.items())
@@ -148,13 +150,13 @@ def test_growth_is_proven_for_a_log_that_grew_and_for_no_other(
 ) -> None:
     tree = Tree(leaf_hash(bytes([number])) for number in range(size))
     before = data.draw(st.integers(1, size))
-    proof = tree.growth(before)
-    assert grew(before, size, tree.root(before), tree.root(), proof)
+    proof = tree.consistency_proof(before)
+    assert verify_consistency(before, size, tree.root(before), tree.root(), proof)
     changed = Tree(
         leaf_hash(bytes([number + (number == data.draw(st.just(0)))])) for number in range(before)
     )
-    assert not grew(before, size, changed.root(), tree.root(), proof)
-    assert not grew(before, size, tree.root(before), leaf_hash(b"another"), proof)
+    assert not verify_consistency(before, size, changed.root(), tree.root(), proof)
+    assert not verify_consistency(before, size, tree.root(before), leaf_hash(b"another"), proof)
 
 
 def test_entries_that_are_not_there_have_no_proof() -> None:
@@ -162,8 +164,8 @@ def test_entries_that_are_not_there_have_no_proof() -> None:
     for ask in (
         lambda: tree.path(1),
         lambda: tree.root(2),
-        lambda: tree.growth(2),
-        lambda: tree.growth(0),
+        lambda: tree.consistency_proof(2),
+        lambda: tree.consistency_proof(0),
     ):
         with pytest.raises(IndexError):
             ask()
