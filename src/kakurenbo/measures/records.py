@@ -25,8 +25,7 @@ def one_of_a_kind(table: Table, exact: Iterable[str], in_tens: Iterable[str]) ->
         tens = np.rint(table.values(name) / _TEN).astype(np.int64)
         _, keys = np.unique(np.stack([keys, tens]), axis=1, return_inverse=True)
     _, group, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    alone: Bools = counts[group] == 1
-    return alone
+    return np.asarray(counts[group] == 1)
 
 
 def in_reach(some: Table, others: Table, reach: float, cells: int) -> Bools:
@@ -56,13 +55,12 @@ def changes(
 
 def differing(some: Table, others: Table, name: str) -> Bools:
     """Which two records differ in a column, shape (n, m); each table may know words of its own."""
-    own, theirs = some.schema[name], others.schema[name]
-    if not isinstance(own, Category) or not isinstance(theirs, Category):
-        unlike: Bools = some.values(name)[:, None] != others.values(name)[None, :]
-        return unlike
-    known = {word: code for code, word in enumerate(own.levels)}
-    codes = np.array([known.get(word, -1) for word in theirs.levels], dtype=np.int16)[
-        others.codes[name]
-    ]
-    different: Bools = some.codes[name].astype(np.int16)[:, None] != codes[None, :]
-    return different
+    column, another = some.schema[name], others.schema[name]
+    first, second = some.codes[name], others.codes[name]
+    if isinstance(column, Category) and isinstance(another, Category):
+        known = {word: code for code, word in enumerate(column.levels)}
+        codes = [known.get(word, -1) for word in another.levels]
+        first, second = first.astype(np.int16), np.array(codes, dtype=np.int16)[second]
+    else:
+        first, second = some.values(name), others.values(name)
+    return np.asarray(first[:, None] != second[None, :])

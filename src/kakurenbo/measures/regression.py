@@ -54,18 +54,13 @@ def logistic_regression(table: Table, target: str, variables: Sequence[str]) -> 
     if fitted is None:
         return None
     coefficients, information = fitted
-    expected = 1 / (1 + np.exp(-(matrix @ coefficients)))
-    variances = np.diag(np.linalg.pinv(information)).tolist()
-    found = list(zip(names, coefficients.tolist(), variances, strict=True))
-    return Regression(
-        {name: value for name, value, _ in found},
-        # Wald's test, both sides: 2 P(Z > |z|) = erfc(|z| / sqrt 2).
-        {
-            name: math.erfc(abs(value) / math.sqrt(2 * variance)) if variance > 0 else 1.0
-            for name, value, variance in found
-        },
-        matrix * (outcome - expected)[:, None],
-    )
+    scores = matrix * (outcome - 1 / (1 + np.exp(-(matrix @ coefficients))))[:, None]
+    values = dict(zip(names, coefficients.tolist(), strict=True))
+    p_values = dict.fromkeys(names, 1.0)
+    for name, variance in zip(names, np.diag(np.linalg.pinv(information)).tolist(), strict=True):
+        if variance > 0:  # Wald's test, both sides: 2 P(Z > |z|) = erfc(|z| / sqrt 2)
+            p_values[name] = math.erfc(abs(values[name]) / math.sqrt(2 * variance))
+    return Regression(values, p_values, scores)
 
 
 def _design(table: Table, variables: Sequence[str]) -> tuple[Floats, list[str]]:
@@ -102,19 +97,14 @@ def _fit(matrix: Floats, outcome: Floats) -> tuple[Floats, Floats] | None:
         coefficients = solved.astype(np.float64, copy=False)
         linear = np.clip(matrix @ coefficients, -700, 700)
         chance = 1 / (1 + np.exp(-linear))
-        before, deviance = deviance, _deviance(linear, outcome)
+        # -2 log likelihood; an outcome between 0 and 1 counts in part as either
+        log_likelihood = (outcome * linear - np.logaddexp(0, linear)).sum()
+        before, deviance = deviance, float(-2 * log_likelihood)
         if deviance < _SEPARATED * len(outcome):
             return None
         if abs(before - deviance) <= _TOLERANCE:
             break
     spread = matrix[:, 1:].std(axis=0)
-    steep = (
-        bool((np.abs(coefficients[1:]) * spread > _STEEPEST).any())
-        or float(np.abs(linear).max()) >= 700
-    )
-    return None if steep else (coefficients, information)
-
-
-def _deviance(linear: Floats, outcome: Floats) -> float:
-    """-2 log likelihood; an outcome between 0 and 1 counts in part as either."""
-    return float(2 * (np.logaddexp(0, linear) - outcome * linear).sum())
+    steepness = np.abs(coefficients[1:]) * spread
+    is_separated = (steepness > _STEEPEST).any() or np.abs(linear).max() >= 700
+    return None if is_separated else (coefficients, information)

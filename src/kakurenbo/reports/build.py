@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import msgspec
 
 from kakurenbo.contest import (
     AnyRulebook,
-    ContestFacts,
     Figure,
     RoundResults,
     Standing,
@@ -94,6 +94,8 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
     facts, results = scored.facts, scored.results
     teams = sorted({*facts.teams, *results.ranked_attackers}, key=by_number)
     contest = {"version": facts.version, "settings": dict(facts.settings)}
+    for name, value in {"judges": facts.judges, "schedule": facts.schedule}.items():
+        contest |= {name: msgspec.to_builtins(value)} if value else {}
 
     def failure(what: str, state: str, refusal: Refusal) -> FailureEntry:
         cause = refusal.problems[0].in_language("en")
@@ -110,17 +112,8 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
             *(failure(one.file, "failed", one) for one in scored.failed),
         ],
         judges=facts.judges,
-        manifest={
-            "contest": {**contest, **contest_entries(facts)},
-            "commitments": {facts.round: facts.commitments},
-        },
+        manifest={"contest": contest, "commitments": {facts.round: facts.commitments}},
     )
-
-
-def contest_entries(facts: ContestFacts) -> dict[str, Any]:
-    """Return a contest's judges and dates, as far as it has any."""
-    entries = {"judges": facts.judges, "schedule": facts.schedule}
-    return {name: msgspec.to_builtins(value) for name, value in entries.items() if value}
 
 
 def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> Document:
@@ -301,17 +294,13 @@ def ranked(
     ]
     rankings, awards, details = combined(standings, rulebook.figures)
     for name, ranking in rankings.items():
-        rankings[name] = replace(
-            ranking, lines=tuple(_marked(line, judges) for line in ranking.lines)
-        )
+        lines = list(ranking.lines)
+        for place, line in enumerate(lines):
+            if team_of(line.team) in judges:  # it is ranked like every team
+                note = ", ".join(filter(None, (line.note, COMMITTEE)))
+                lines[place] = replace(line, note=note)
+        rankings[name] = replace(ranking, lines=tuple(lines))
     return rankings, entitled_awards(awards, standings[0].award_for, rounds), details
-
-
-def _marked(line: RankingLine, judges: Sequence[str]) -> RankingLine:
-    """Mark a team whose members belong to the committee; it is ranked like every team."""
-    if team_of(line.team) not in judges:
-        return line
-    return replace(line, note=", ".join(filter(None, (line.note, COMMITTEE))))
 
 
 def combined(
@@ -348,34 +337,25 @@ def _means(
 ) -> tuple[RankingLine, ...]:
     """Rank teams by their mean score; a team without a score in any repeat has no mean."""
     lines: dict[str, list[Standing]] = {}
-    for line in (line for ranking in repeats for line in ranking):
+    for line in chain.from_iterable(repeats):
         lines.setdefault(line.team, []).append(line)
-    scores = {
-        team: [line.score for line in of_team if line.score is not None]
-        for team, of_team in lines.items()
-    }
-    means = {
-        team: sum(listed, Fraction(0)) / len(listed) if len(listed) == len(repeats) else None
-        for team, listed in scores.items()
-    }
-    is_ranked = {
-        team: means[team] is not None and any(line.rank is not None for line in of_team)
-        for team, of_team in lines.items()
-    }
+    values: dict[str, list[float]] = {}
+    with_rank: dict[str, Fraction | None] = {}
+    without_rank: dict[str, Fraction | None] = {}
+    for team, of_team in lines.items():
+        scores = [line.score for line in of_team if line.score is not None]
+        mean = sum(scores, Fraction(0)) / len(scores) if len(scores) == len(repeats) else None
+        has_rank = mean is not None and any(line.rank is not None for line in of_team)
+        (with_rank if has_rank else without_rank)[team] = mean
+        values[team] = list(map(float, scores))
+    unranked = rank(without_rank, lowest_wins=lowest_wins)
     in_order = [
-        *rank({team: means[team] for team in lines if is_ranked[team]}, lowest_wins=lowest_wins),
-        *(
-            replace(line, rank=None)
-            for line in rank(
-                {team: means[team] for team in lines if not is_ranked[team]},
-                lowest_wins=lowest_wins,
-            )
-        ),
+        *rank(with_rank, lowest_wins=lowest_wins),
+        *(replace(line, rank=None) for line in unranked),
     ]
-    values = {team: list(map(float, listed)) for team, listed in scores.items()}
     ranked_lines = []
     for line in in_order:
-        mean = estimate(values[line.team], limits) if line.score is not None else Estimate(0)
+        interval = estimate(values[line.team], limits) if line.score is not None else Estimate(0)
         ranked_lines.append(
             RankingLine(
                 team=line.team,
@@ -383,9 +363,9 @@ def _means(
                 rank=line.rank,
                 note="; ".join(dict.fromkeys(one.note for one in lines[line.team] if one.note)),
                 n=len(repeats),
-                low=mean.low,
-                high=mean.high,
-                half=mean.half,
+                low=interval.low,
+                high=interval.high,
+                half=interval.half,
                 tied_with=tuple(
                     other.team
                     for other in in_order

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
@@ -45,12 +44,10 @@ _TREES = (
     TreeTask("income", "<=50K", max_depth=5),
     TreeTask("relationship", "Husband", max_depth=3),
 )
-_ROUNDS: Mapping[str, Mapping[str, float]] = MappingProxyType(
-    {
-        "pre": {"tree": 0.85, "histogram": 0.99, "vcm": 0.4},
-        "main": {"tree": 0.95, "column_error": 0.03, "correlation": 0.10},
-    }
-)
+_ROUNDS: Mapping[str, Mapping[str, float]] = {
+    "pre": {"tree": 0.85, "histogram": 0.99, "vcm": 0.4},
+    "main": {"tree": 0.95, "column_error": 0.03, "correlation": 0.10},
+}
 
 
 @dataclass(frozen=True)

@@ -176,9 +176,7 @@ class Marginals:
             start = {"iters": 150, "potentials": before.potentials.expand(cliques)}
         total = float(self._table.records)
         measured = self._measured
-        return self.mbi.estimation.mirror_descent(
-            self.domain, measured, known_total=total, **start
-        )
+        return self.mbi.estimation.mirror_descent(self.domain, measured, known_total=total, **start)
 
     def error(self, model: Any, clique: Clique) -> float:
         """Return how far a model is from the table: not private, for the exponential mechanism alone."""
