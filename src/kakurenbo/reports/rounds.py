@@ -67,7 +67,8 @@ def release_entries(
 
 def _over_repeats(record: ReleaseRecord, same: Sequence[ReleaseRecord]) -> tuple[Measurement, ...]:
     """Return the measurements of one repeat; one that fails or is infinite in any repeat does so here."""
-    failed, infinite = set(), {}
+    failed: set[str] = set()
+    infinite: dict[str, str] = {}
     for repeat in same:
         failed |= {measured.name for measured in repeat.measurements if measured.passes is False}
         scores = repeat.scores.items()
@@ -275,7 +276,7 @@ def attacker_entries(
         compared = [baselines[entry.name, target] for entry, target in others]
         entries[attacker] = AttackerEntry(
             _mean(value for entry in rounds for value in _earned(attacker, entry.repeats)),
-            _mean(sample and sample.mean for sample in best),
+            _mean(sample.mean for sample in best if sample is not None),
             _mean(chance for chance, _ in compared),
             _mean(constant for _, constant in compared),
         )
