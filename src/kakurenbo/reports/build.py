@@ -108,8 +108,8 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
         players=[PlayerEntry(team, excluded=team in results.excluded) for team in teams],
         reports={facts.round: {"data": facts.data.get("source", "")}},
         failures=[
-            *(failure(f"guesses of {one.team}", "refused", one) for one in scored.refused),
-            *(failure(one.file, "failed", one) for one in scored.failed),
+            *(failure(f"guesses of {file.team}", "refused", file) for file in scored.refused),
+            *(failure(file.file, "failed", file) for file in scored.failed),
         ],
         judges=facts.judges,
         manifest={"contest": contest, "commitments": {facts.round: facts.commitments}},
@@ -143,7 +143,8 @@ def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> 
     settings = agreed_settings([part.settings for part in parts])
     judges = sorted({team for part in parts for team in part.judges}, key=by_number)
     dates = [msgspec.to_builtins(part.schedule) for part in parts if part.schedule]
-    contest = {"settings": settings, **({"judges": judges} if judges else {})}
+    contest: dict[str, Any] = {"settings": settings}
+    contest |= {"judges": judges} if judges else {}
     contest |= {"schedule": dates[-1]} if dates else {}
     order = [*(name for name in rulebook.rounds if name in entries), *entries]
     return _build(
@@ -237,8 +238,9 @@ def _build(
     results = {entry.name: entry.repeats for entry in rounds}
     rankings, awards, details = ranked(rulebook, results, judges)
     contest = (rulebook.name, rulebook.title, rulebook.version, rulebook.utility_score)
-    every = [one for repeats in results.values() for one in repeats]
-    only_shown = rulebook.only_shown & frozenset[str]().union(*(one.unranked for one in every))
+    samples = {
+        name for repeats in results.values() for round_ in repeats for name in round_.unranked
+    }
     document = recompute(
         Document(
             rulebook=RulebookEntry(*contest),
@@ -248,7 +250,7 @@ def _build(
             award_notices=award_notices(awards, rankings, details),
             details=details,
             players=tuple(players),
-            only_shown=tuple(sorted(only_shown, key=by_number)),
+            only_shown=tuple(sorted(rulebook.only_shown & samples, key=by_number)),
             failures=tuple(failures),
             manifest=dict(manifest),
         )
@@ -265,7 +267,7 @@ def figure_entries(
     higher = {
         "hits": True,
         **{measure.name: measure.higher_is_better for measure in measures},
-        **{name: not one.lower_is_better for name, one in rankings.items() if one.lines},
+        **{name: not rank.lower_is_better for name, rank in rankings.items() if rank.lines},
     }
     return {
         name: FigureEntry(
@@ -314,17 +316,13 @@ def combined(
         if others:
             declared = (figures or {}).get(name, Figure())
             limits = limits_of(declared.unit, declared.of)
-            lines = _means([getattr(one, name) for one in repeats], limits, lowest_wins)
+            lines = _means([getattr(repeat, name) for repeat in repeats], limits, lowest_wins)
         else:
+            standings = getattr(first, name)
+            scores = [None if line.score is None else float(line.score) for line in standings]
             lines = tuple(
-                RankingLine(
-                    line.team,
-                    None if line.score is None else float(line.score),
-                    line.rank,
-                    line.note,
-                    line.shown,
-                )
-                for line in getattr(first, name)
+                RankingLine(line.team, score, line.rank, line.note, line.shown)
+                for line, score in zip(standings, scores, strict=True)
             )
         winners = tuple(line.team for line in lines if line.rank == 1)
         same_as = first.overall_is if name == "overall" else ""
@@ -355,13 +353,14 @@ def _means(
     ]
     ranked_lines = []
     for line in in_order:
+        notes = (repeat.note for repeat in lines[line.team])
         interval = estimate(values[line.team], limits) if line.score is not None else Estimate(0)
         ranked_lines.append(
             RankingLine(
                 team=line.team,
                 score=None if line.score is None else float(line.score),
                 rank=line.rank,
-                note="; ".join(dict.fromkeys(one.note for one in lines[line.team] if one.note)),
+                note="; ".join(dict.fromkeys(filter(None, notes))),
                 n=len(repeats),
                 low=interval.low,
                 high=interval.high,
