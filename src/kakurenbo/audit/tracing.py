@@ -18,10 +18,10 @@ from kakurenbo.attacks.membership.moments import (
     tilt,
     trace_weights,
 )
-from kakurenbo.attacks.membership.types import MembershipKnowledge
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.mechanism import shown_as
 from kakurenbo.core import Category, Column, Integer, Schema, Table
+from kakurenbo.methods.threats import MembershipKnowledge
 
 _ROUNDING = 1.0  # standard error of a count of the release, in records
 _FINEST = (

@@ -15,19 +15,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.attacks.linkage.base import LinkageAttack, category_names, number_names
 from kakurenbo.attacks.linkage.nearest import nearest_columns, squared_distances
 from kakurenbo.attacks.linkage.swaps import exchange_chances, find_swap_traces
-from kakurenbo.attacks.linkage.types import (
-    CHOICES,
-    DELETED,
-    LinkageAttack,
-    LinkageGuess,
-    LinkageKnowledge,
-    category_names,
-    number_names,
-)
 from kakurenbo.measures.records import differing
 from kakurenbo.methods.parameters import parameter
+from kakurenbo.methods.threats import CHOICES, DELETED, LinkageGuess, LinkageKnowledge
 
 Matrix = NDArray[np.float64]
 

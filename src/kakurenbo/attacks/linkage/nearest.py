@@ -10,17 +10,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.linkage.types import (
-    CHOICES,
-    DELETED,
-    LinkageAttack,
-    LinkageGuess,
-    LinkageKnowledge,
-    category_names,
-    number_names,
-)
+from kakurenbo.attacks.linkage.base import LinkageAttack, category_names, number_names
 from kakurenbo.measures.records import differing
 from kakurenbo.methods.parameters import parameter
+from kakurenbo.methods.threats import CHOICES, DELETED, LinkageGuess, LinkageKnowledge
 
 
 @dataclass(frozen=True)

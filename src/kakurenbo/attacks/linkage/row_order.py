@@ -13,18 +13,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.attacks.linkage.base import LinkageAttack, category_names, number_names
 from kakurenbo.attacks.linkage.likelihood import LikelihoodLink
-from kakurenbo.attacks.linkage.types import (
-    CHOICES,
-    DELETED,
-    LinkageAttack,
-    LinkageGuess,
-    LinkageKnowledge,
-    category_names,
-    number_names,
-)
 from kakurenbo.core import Table
 from kakurenbo.methods.parameters import parameter
+from kakurenbo.methods.threats import CHOICES, DELETED, LinkageGuess, LinkageKnowledge
 
 _UNIT = 4.0  # a number that is so far off counts like a word that is another
 

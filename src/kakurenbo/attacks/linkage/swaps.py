@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.linkage.types import LinkageKnowledge
 from kakurenbo.core import Decimal, Table
 from kakurenbo.measures.records import changes, differing
+from kakurenbo.methods.threats import LinkageKnowledge
 
 Matrix = NDArray[np.float64]
 

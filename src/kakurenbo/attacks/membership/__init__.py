@@ -1,5 +1,6 @@
 """Membership attacks: which rows of a population were the source of a release?"""
 
+from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.blind import Blind
 from kakurenbo.attacks.membership.champion import BestOfShadows
 from kakurenbo.attacks.membership.kernel import Kernel
@@ -10,12 +11,8 @@ from kakurenbo.attacks.membership.likelihood import (
 )
 from kakurenbo.attacks.membership.nearest import Nearest
 from kakurenbo.attacks.membership.tracing import Tracing
-from kakurenbo.attacks.membership.types import (
-    MembershipAttack,
-    MembershipGuess,
-    MembershipKnowledge,
-)
 from kakurenbo.attacks.records.nearest_rows import Neighbours, nearest_rows
+from kakurenbo.methods.threats import MembershipGuess, MembershipKnowledge
 
 __all__ = [
     "BestOfShadows",

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.types import MembershipAttack, MembershipKnowledge
+from kakurenbo.attacks.membership.base import MembershipAttack
+from kakurenbo.methods.threats import MembershipKnowledge
 
 
 @dataclass(frozen=True)

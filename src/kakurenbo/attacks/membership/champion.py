@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.attacks.membership.base import MembershipAttack, member_rate, most_confident
 from kakurenbo.attacks.membership.kernel import Kernel
 from kakurenbo.attacks.membership.likelihood import HISTOGRAM_WEIGHT, Likelihood
 from kakurenbo.attacks.membership.moments import (
@@ -23,13 +24,9 @@ from kakurenbo.attacks.membership.moments import (
     trace_weights,
 )
 from kakurenbo.attacks.membership.shadows import Calibration, Shadow, draw_shadows
-from kakurenbo.attacks.membership.types import (
-    MembershipAttack,
-    MembershipKnowledge,
-    most_confident,
-)
 from kakurenbo.attacks.records.nearest_rows import nearest_rows
 from kakurenbo.methods.parameters import parameter
+from kakurenbo.methods.threats import MembershipKnowledge
 
 _STACK = "stack"
 # Times as many rows as are guessed: what is among them tells attacks apart with fewer shadows.
@@ -116,7 +113,7 @@ def candidate_scores(
     model: PopulationModel, knowledge: MembershipKnowledge, calibration: Calibration
 ) -> CandidateScores:
     """Score the rows of B by every attack."""
-    rate, rows = knowledge.rate, model.rows
+    rate, rows = member_rate(knowledge), model.rows
     shift = MeanShift.released(model, knowledge, FITTING, rounding=1.0)
     calibrated_shift = calibration.shift(model, knowledge)
     weights = trace_weights(model, shift)

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.likelihood import MAX_DOMAIN, certainty, membership_odds
-from kakurenbo.attacks.membership.types import MembershipAttack, MembershipKnowledge
 from kakurenbo.contest import Mechanism
 from kakurenbo.core import Category, Coarsening
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.methods.parameters import parameter
+from kakurenbo.methods.threats import MembershipKnowledge
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.attacks.membership.base import MembershipAttack, member_rate
 from kakurenbo.attacks.membership.moments import FITTING, MeanShift, PopulationModel, tilt
-from kakurenbo.attacks.membership.types import MembershipAttack, MembershipKnowledge
 from kakurenbo.attacks.records.pairwise import Pairs, summed_odds
 from kakurenbo.contest import Mechanism
 from kakurenbo.core import Coarsening, Table
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.methods.parameters import parameter
+from kakurenbo.methods.threats import MembershipKnowledge
 
 MAX_DOMAIN = 1024  # wider columns take part in groups of values
 HISTOGRAM_WEIGHT = 0.5  # the records of D that hold a value count in the odds already
@@ -63,8 +64,10 @@ class Likelihood(MembershipAttack):
             return certainty(odds)
         model = PopulationModel.of(knowledge, pairs=False)
         shift = MeanShift.released(model, knowledge, FITTING, rounding=1.0)
-        logit = model.rows.dot(tilt(model, shift, knowledge.rate))
-        return np.round(np.log1p(odds / knowledge.rate) + HISTOGRAM_WEIGHT * logit, _DECIMALS)
+        logit = model.rows.dot(tilt(model, shift, member_rate(knowledge)))
+        return np.round(
+            np.log1p(odds / member_rate(knowledge)) + HISTOGRAM_WEIGHT * logit, _DECIMALS
+        )
 
     def odds(self, knowledge: MembershipKnowledge) -> Floats:
         """Return the odds that each row of the population made a row of the release, shape (n,)."""

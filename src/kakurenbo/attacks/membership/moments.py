@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.attacks.membership.base import count_members, member_rate
 from kakurenbo.attacks.membership.features import PairFeatures, Rows
-from kakurenbo.attacks.membership.types import MembershipKnowledge
+from kakurenbo.methods.threats import MembershipKnowledge
 
 _MIN_VARIANCE = 1e-3  # of a direction in which a deviation is judged
 _MAX_DEVIATION = (
@@ -107,7 +108,7 @@ class MeanShift:
                 noise[kind[model.features.owners]] = excess
             noise *= np.diag(model.covariance)
         used = np.flatnonzero(kept[model.features.owners])
-        return cls(used, deviation[used], noise[used] + rounding**2 / knowledge.members)
+        return cls(used, deviation[used], noise[used] + rounding**2 / count_members(knowledge))
 
 
 def _squared_deviations(
@@ -116,7 +117,7 @@ def _squared_deviations(
     """Sum each slot's squared deviations, in units of a random sample's, and count them; shape
     (slots,) each.
     """
-    unit = knowledge.members / (1 - knowledge.rate)
+    unit = count_members(knowledge) / (1 - member_rate(knowledge))
     squares, degrees = np.zeros((2, len(model.features.slots)))
     for slot in range(len(squares)):
         places = np.flatnonzero(model.features.owners == slot)

@@ -9,15 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.types import (
-    MembershipAttack,
-    MembershipGuess,
-    MembershipKnowledge,
-    most_confident,
-)
+from kakurenbo.attacks.membership.base import MembershipAttack, most_confident
 from kakurenbo.attacks.records.nearest_rows import Neighbours, nearest_rows
 from kakurenbo.core import Table
 from kakurenbo.methods.parameters import parameter
+from kakurenbo.methods.threats import MembershipGuess, MembershipKnowledge
 
 # What a differing category adds, and the power to which differences of numbers are raised before
 # they are added.

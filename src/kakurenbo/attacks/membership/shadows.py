@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.attacks.membership.base import count_members, member_rate
 from kakurenbo.attacks.membership.likelihood import estimate_mechanism, retention
 from kakurenbo.attacks.membership.moments import MeanShift, PopulationModel
-from kakurenbo.attacks.membership.types import MembershipKnowledge
 from kakurenbo.core import Coarsening, Moments, Table
 from kakurenbo.data.generators import GENERATORS
+from kakurenbo.methods.threats import MembershipKnowledge
 
 _MAX_DOMAIN = 512  # wider columns are handled in groups of values
 _MIN_WORTH = 0.05  # of a deviation that the release keeps, below which it is not used
@@ -44,7 +45,7 @@ def draw_shadows(
     remake = _remake(knowledge, rng)
     shadows = []
     for stream in rng.spawn(count):
-        members = stream.permutation(len(population))[: knowledge.members]
+        members = stream.permutation(len(population))[: count_members(knowledge)]
         release = remake(population.take(members), stream)
         mechanism = knowledge.mechanism
         if declared is not None and mechanism is not None:
@@ -89,13 +90,13 @@ def surrogate(knowledge: MembershipKnowledge, rng: np.random.Generator) -> Remak
         coarsely(lambda sample, rng: _redraw_cells(sample, transitions, rng)),
         coarsely(lambda sample, rng: GENERATORS["moments"](Moments.of(sample), len(release), rng)),
     ]
-    looks = _looks(population, release, knowledge.members)
-    sample = knowledge.population.take(rng.permutation(len(population))[: knowledge.members])
+    looks = _looks(population, release, count_members(knowledge))
+    sample = knowledge.population.take(rng.permutation(len(population))[: count_members(knowledge)])
     distances = []
     for remake in candidates:
         candidate = coarsening.apply(remake(sample, rng))
         distances.append(
-            float(np.abs(_looks(population, candidate, knowledge.members) - looks).sum())
+            float(np.abs(_looks(population, candidate, count_members(knowledge)) - looks).sum())
         )
     return candidates[int(np.argmin(distances))]
 
@@ -212,5 +213,7 @@ class Calibration:
         used = np.flatnonzero(self.worth > _MIN_WORTH)
         worth = self.worth[used]
         moved = (model.features.rows(knowledge.release).mean() - self.middle)[used]
-        noise = knowledge.members * self.noise[used] / worth**2 / (1 - knowledge.rate)
-        return MeanShift(used, moved / worth, noise + rounding**2 / knowledge.members)
+        noise = (
+            count_members(knowledge) * self.noise[used] / worth**2 / (1 - member_rate(knowledge))
+        )
+        return MeanShift(used, moved / worth, noise + rounding**2 / count_members(knowledge))

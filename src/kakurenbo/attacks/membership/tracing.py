@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.moments import (
     FEATURES,
     FITTING,
@@ -21,8 +22,8 @@ from kakurenbo.attacks.membership.moments import (
     trace_weights,
 )
 from kakurenbo.attacks.membership.shadows import Calibration, draw_shadows
-from kakurenbo.attacks.membership.types import MembershipAttack, MembershipKnowledge
 from kakurenbo.methods.parameters import parameter
+from kakurenbo.methods.threats import MembershipKnowledge
 
 
 @dataclass(frozen=True)
