@@ -194,7 +194,7 @@ def _attacked(
         best_attack=best,
         best_accuracy=others[best].mean if best else None,
         sample_accuracy=None if sample is None else sample.mean,
-        privacy={kind: one.complement() for kind, one in by_kind.items() if one is not None},
+        privacy={kind: mean.complement() for kind, mean in by_kind.items() if mean is not None},
         chance=chance,
         constant=constant,
     )

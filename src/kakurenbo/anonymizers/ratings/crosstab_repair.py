@@ -228,7 +228,7 @@ class CrosstabRepairFast(_CrosstabStep):
 
 
 @dataclass(frozen=True)
-class JustEnough(FileStep):
+class RepairToUtility(FileStep):
     """New rows whose two-way tables are just good enough: every column permuted, then repaired to a utility and no further.
 
     No row is a person. Treating the whole table shows the same tables in all files, so that their noise cannot be averaged

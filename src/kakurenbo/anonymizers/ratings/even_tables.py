@@ -140,9 +140,9 @@ def _trade(
                 if change < best_change:
                     best, best_change = partner, change
             if best >= 0:
-                mine, yours = codes[column, row], codes[column, best]
-                overwrite_cell(state, column, row, yours)
-                overwrite_cell(state, column, best, mine)
+                value, other_value = codes[column, row], codes[column, best]
+                overwrite_cell(state, column, row, other_value)
+                overwrite_cell(state, column, best, value)
         if step % 100 == 0 and errors.max() <= bound:
             return True
     return bool(errors.max() <= bound)
@@ -153,7 +153,7 @@ def _change(state: Any, column: int, row: int, partner: int, bound: int) -> int:
     """Return what trading the cells of two rows adds to the errors of the tables that are above the bound."""
     codes, cells, offsets, strides, errors = state
     change = 0
-    mine, yours = codes[column, row], codes[column, partner]
+    value, other_value = codes[column, row], codes[column, partner]
     for other in range(codes.shape[0]):
         offset, step, stride = (
             offsets[column, other],
@@ -163,12 +163,15 @@ def _change(state: Any, column: int, row: int, partner: int, bound: int) -> int:
         is_compared = other != column and offset >= 0 and errors[column, other] > bound
         if not is_compared or codes[other, row] == codes[other, partner]:
             continue
-        here, there = offset + codes[other, row] * stride, offset + codes[other, partner] * stride
+        row_cell, partner_cell = (
+            offset + codes[other, row] * stride,
+            offset + codes[other, partner] * stride,
+        )
         for cell, sign in (
-            (here + mine * step, -1),
-            (here + yours * step, 1),
-            (there + yours * step, -1),
-            (there + mine * step, 1),
+            (row_cell + value * step, -1),
+            (row_cell + other_value * step, 1),
+            (partner_cell + other_value * step, -1),
+            (partner_cell + value * step, 1),
         ):
             change += abs(cells[cell] + sign) - abs(cells[cell])
     return change
