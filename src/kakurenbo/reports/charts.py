@@ -196,12 +196,13 @@ def placed_labels(
         width, height = text_width(text, size), size + 3
         place = None
         for radius, (right, down) in itertools.product(_RADII, _DIRECTIONS):
-            left = x + right * radius - (width if right < 0 else 0 if right > 0 else width / 2)
+            side = (right > 0) - (right < 0)
+            left = x + right * radius - width * (1 - side) / 2
             top = y + down * (radius + height / 2) - height / 2
             room = (left, top, left + width, top + height)
             is_inside = box[0] <= left and box[1] <= top and room[2] <= box[2] and room[3] <= box[3]
             if is_inside and not any(overlap(room, other) for other in taken):
-                anchor = "start" if right > 0 else "end" if right < 0 else "middle"
+                anchor = ("middle", "start", "end")[side]
                 place = Place(x + right * radius, top + height / 2 + size * 0.36, anchor)
                 taken.append(room)
                 break

@@ -214,13 +214,11 @@ class _Writer:
         )
 
     def _constant(self, entry: RoundEntry) -> Iterator[str]:
-        is_below = [
-            attack.accuracy.mean <= constant
-            for target, row in entry.attacks.items()
-            if target in entry.releases
-            and (constant := entry.releases[target].constant) is not None
-            for attack in row.values()
-        ]
+        is_below: list[bool] = []
+        for target, row in entry.attacks.items():
+            release = entry.releases.get(target)
+            if release and release.constant is not None:
+                is_below += [attack.accuracy.mean <= release.constant for attack in row.values()]
         if is_below:
             code = "lesson.constant" if any(is_below) else "lesson.constant_none"
             count = counted(len(is_below), "attack", self.language)
