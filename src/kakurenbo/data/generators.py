@@ -180,10 +180,6 @@ class Fidelity:
     covariance_max: float
     covariance_pair: tuple[str, str]
 
-    @property
-    def largest_total_variation(self) -> float:
-        return max(self.total_variation.values())
-
     def as_json(self) -> dict[str, Any]:
         """Return the distances ready for JSON."""
         return {**asdict(self), "covariance_pair": list(self.covariance_pair)}
