@@ -130,7 +130,7 @@ def test_movies_whose_tables_are_chance_are_told_nothing_of() -> None:
     hidden, rng = {"260", "2628"}, np.random.default_rng(5)
     released = original.with_codes({name: rng.permutation(original.codes[name]) for name in hidden})
     knowledge, _ = under_attack(original, ratings.split(released))
-    told = Shrinkage.learned([Rehearsal(original, knowledge, np.arange(50))], "ZIP-code").told
+    told = Shrinkage.learned([Rehearsal(original, knowledge, np.arange(50))], "ZIP-code").factors
     assert all(
         (part < 0.3) == (name in hidden) for name, part in zip(ratings.MOVIES, told, strict=True)
     )

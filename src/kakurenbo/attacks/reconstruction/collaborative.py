@@ -96,16 +96,16 @@ class CollaborativeFiltering(Reconstructing):
         users, items = _cosine(scaled, scaled), _cosine(scaled.T, scaled.T)
         values = np.empty(len(filled), dtype=np.int64)
         for row, hidden in enumerate(knowledge.hidden):
-            asked, similarity = [], []
+            votes, similarity = [], []
             if self.variant != "item":
                 near = _most_similar(users[row], row, self.neighbours)
-                asked.append(filled[near, hidden])
+                votes.append(filled[near, hidden])
                 similarity.append(users[row, near])
             if self.variant != "user":
                 near = _most_similar(items[hidden], hidden, self.neighbours)
-                asked.append(filled[row, near])
+                votes.append(filled[row, near])
                 similarity.append(items[hidden, near])
-            values[row] = self._elected(np.concatenate(asked), np.concatenate(similarity))
+            values[row] = self._elected(np.concatenate(votes), np.concatenate(similarity))
         return values
 
     def _elected(self, values: Ratings, similarity: Floats) -> int:

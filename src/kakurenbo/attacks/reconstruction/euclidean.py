@@ -89,10 +89,10 @@ def shifted(ratings: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _squared_distances(
-    given: NDArray[np.float64], released: NDArray[np.float64]
+    wanted: NDArray[np.float64], released: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    squares = (given**2).sum(axis=1)[:, None] + (released**2).sum(axis=1)[None, :]
-    return np.asarray(squares - 2 * given @ released.T)
+    squares = (wanted**2).sum(axis=1)[:, None] + (released**2).sum(axis=1)[None, :]
+    return np.asarray(squares - 2 * wanted @ released.T)
 
 
 def _vote(

@@ -64,12 +64,12 @@ class CrosstabEvidence:
         """Return the evidence of each attribute, summed over movies, shape (4, rows of b,
         people).
         """
-        told = rating_codes != UNKNOWN
-        values = np.where(told, rating_codes, 0)
+        is_known = rating_codes != UNKNOWN
+        values = np.where(is_known, rating_codes, 0)
         total = np.zeros((len(self.tables), len(rating_codes), len(attribute_codes)))
         for scores, tables, levels in zip(total, self.tables, attribute_codes.T, strict=True):
             for movie, table in enumerate(tables):
-                scores += told[:, movie, None] * table[levels][:, values[:, movie]].T
+                scores += is_known[:, movie, None] * table[levels][:, values[:, movie]].T
         return total
 
 

@@ -70,9 +70,9 @@ class Posterior(Reconstructing):
         evidence += _sibling_evidence(knowledge, movies)
         codes = knowledge.rating_codes[:, movies]
         scores = np.tensordot(_learn_weights(evidence, codes), np.stack(evidence), axes=1)
-        told = codes != UNKNOWN
+        is_known = codes != UNKNOWN
         is_right = scores.argmax(axis=2) == codes
-        if is_right[told].sum() < (codes == NOT_SEEN)[told].sum():
+        if is_right[is_known].sum() < (codes == NOT_SEEN)[is_known].sum():
             return np.full(len(scores), NOT_SEEN, dtype=np.int64)
         places = np.searchsorted(movies, knowledge.hidden)
         return np.asarray(scores[np.arange(len(places)), places].argmax(axis=1))
@@ -129,8 +129,8 @@ def _row_evidence(
             movie = MOVIES.index(name)
             if movie not in movies:
                 continue
-            own = block.astype(np.float32) @ group.indicators[:, columns].T
-            rest = (scores - own).astype(np.float64)
+            of_movie = block.astype(np.float32) @ group.indicators[:, columns].T
+            rest = (scores - of_movie).astype(np.float64)
             rows = np.exp(rest - rest.max(axis=1, keepdims=True)) * mixture
             rows /= np.maximum(rows.sum(axis=1, keepdims=True), _LEAST)
             logs = weight[name] * np.log(np.maximum(model.transitions[name], _LEAST))
@@ -152,8 +152,8 @@ def _table_evidence(
         places = np.concatenate([_places(movie) for movie in movie_places(columns)])
         one_hot = indicators(columns_of(file, columns))
         counts[np.ix_(places, places)] += one_hot.T @ one_hot
-    told = knowledge.rating_codes != UNKNOWN
-    values = np.where(told, knowledge.rating_codes, 0)
+    is_known = knowledge.rating_codes != UNKNOWN
+    values = np.where(is_known, knowledge.rating_codes, 0)
     evidence = np.zeros((len(values), len(movies), RATING_VALUES))
     for place, movie in enumerate(movies):
         for other in range(len(MOVIES)):
@@ -164,7 +164,7 @@ def _table_evidence(
             ratios = (table + _PRIOR * expected + _LEAST) / ((1 + _PRIOR) * expected + _LEAST)
             strength = max(keep[MOVIES[movie]] * keep[MOVIES[other]], _MIN_STRENGTH)
             logs = np.log(np.maximum(1 + (ratios - 1) / strength, _MIN_RATIO))
-            evidence[:, place] += told[:, other, None] * logs[:, values[:, other]].T
+            evidence[:, place] += is_known[:, other, None] * logs[:, values[:, other]].T
     return evidence
 
 
@@ -211,12 +211,14 @@ def _sibling_evidence(knowledge: RatingsKnowledge, movies: Sequence[int]) -> lis
     Three candidates come from one source for every team. What holds in them holds in the target's
     B, whatever its release hides.
     """
-    told = (knowledge.rating_codes != UNKNOWN).repeat(RATING_VALUES, axis=1)
+    is_known = (knowledge.rating_codes != UNKNOWN).repeat(RATING_VALUES, axis=1)
     one_hot = indicators(knowledge.rating_codes).astype(np.float64)
     evidence = []
     for pool in pools(knowledge):
         moments = RatingMoments.of(pool)
-        centred = np.where(told, one_hot - moments.means, 0)  # what is not told counts as average
+        centred = np.where(
+            is_known, one_hot - moments.means, 0
+        )  # what is not told counts as average
         evidence += [
             np.stack([moments.discriminant(centred, movie) for movie in movies], axis=1),
             np.stack([moments.naive_bayes(one_hot, movie) for movie in movies], axis=1),
@@ -254,9 +256,9 @@ class RatingMoments:
         Within a value the other indicators are taken as normal with one covariance W: (x - mu)'
         W^-1 d - d' W^-1 d / 2, with d the difference of the value's means from mu.
         """
-        own, others = _places(movie), np.delete(_PLACES, _places(movie))
-        shares, means = np.maximum(self.means[own], _MIN_SHARE), self.means[others]
-        apart = self.products[np.ix_(own, others)] / shares[:, None] - means  # (6, 270)
+        places, others = _places(movie), np.delete(_PLACES, _places(movie))
+        shares, means = np.maximum(self.means[places], _MIN_SHARE), self.means[others]
+        apart = self.products[np.ix_(places, others)] / shares[:, None] - means  # (6, 270)
         covariance = self.products[np.ix_(others, others)] - np.outer(means, means)
         within = covariance - (apart.T * shares) @ apart + _RIDGE * np.eye(len(others))
         directions = np.linalg.solve(within, apart.T)  # (270, 6)
@@ -267,8 +269,8 @@ class RatingMoments:
         """Return log P(value) + sum over the other ratings of log P(rating | value), shape (k,
         6).
         """
-        own, others = _places(movie), np.delete(_PLACES, _places(movie))
-        shares = np.maximum(self.means[own], _MIN_SHARE)
-        joint = self.products[np.ix_(others, own)] + _MIN_SHARE
+        places, others = _places(movie), np.delete(_PLACES, _places(movie))
+        shares = np.maximum(self.means[places], _MIN_SHARE)
+        joint = self.products[np.ix_(others, places)] + _MIN_SHARE
         logs = np.log(joint / (shares + RATING_VALUES * _MIN_SHARE))
         return np.asarray(one_hot[:, others] @ logs + np.log(shares))

@@ -313,7 +313,7 @@ def _maximize(knowledge: RatingsKnowledge, model: RowModel, noise: _Noise) -> _N
     what disagrees.
     """
     pairs = balanced(model.pair_scores, MATCH_ROUNDS)
-    agreed, expected, seen = (dict.fromkeys(noise.shares, 0.0) for _ in range(3))
+    agreed, expected, observed = (dict.fromkeys(noise.shares, 0.0) for _ in range(3))
     replaced = replaced_evenly = 0.0
     for number, group in enumerate(model.groups):
         rows_of_b, rows_of_a = model.row_weights(number, pairs)
@@ -330,26 +330,28 @@ def _maximize(knowledge: RatingsKnowledge, model: RowModel, noise: _Noise) -> _N
                 size = len(replacement)
                 # Of a replaced cell with this value, how likely it was drawn evenly.
                 evenly = noise.even / size / replacement
-                told = np.flatnonzero(column != UNKNOWN)
-                values = column[told]
+                known_rows = np.flatnonzero(column != UNKNOWN)
+                values = column[known_rows]
                 for _ in group.copies.get(name, ()):
-                    block = counts[told, begin : begin + size]
-                    agreeing = block[np.arange(len(told)), values]
+                    block = counts[known_rows, begin : begin + size]
+                    agreeing = block[np.arange(len(known_rows)), values]
                     agreed[name] += float(agreeing.sum())
                     expected[name] += float(replacement[values].sum())
-                    seen[name] += len(told)
+                    observed[name] += len(known_rows)
                     replaced += float(block.sum() - agreeing.sum())
                     replaced_evenly += float((block @ evenly).sum() - agreeing @ evenly[values])
                     begin += size
-    pooled = _keep_probability(*(sum(part[m] for m in MOVIES) for part in (agreed, expected, seen)))
+    pooled = _keep_probability(
+        *(sum(part[m] for m in MOVIES) for part in (agreed, expected, observed))
+    )
     keep = {}
-    for name, observations in seen.items():
-        own = _keep_probability(agreed[name], expected[name], observations)
+    for name, observations in observed.items():
+        of_column = _keep_probability(agreed[name], expected[name], observations)
         trust = observations / (observations + _POOLING) if name in MOVIES else 1.0
-        keep[name] = float(np.clip(trust * own + (1 - trust) * pooled, _MIN_KEPT, _MAX_KEPT))
+        keep[name] = float(np.clip(trust * of_column + (1 - trust) * pooled, _MIN_KEPT, _MAX_KEPT))
     even = float(np.clip(replaced_evenly / max(replaced, 1e-9), 0.01, 0.99))
     return _Noise(keep, even, noise.shares)
 
 
-def _keep_probability(agreed: float, expected: float, seen: float) -> float:
-    return (agreed - expected) / max(seen - expected, 1e-9)
+def _keep_probability(agreed: float, expected: float, observed: float) -> float:
+    return (agreed - expected) / max(observed - expected, 1e-9)

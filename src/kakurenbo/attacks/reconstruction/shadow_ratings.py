@@ -43,7 +43,7 @@ Floats = NDArray[np.float64]
 _BINS = 12
 _MIN_RATIO = 0.02
 _MIN_EXPECTED = 0.05
-_MAX_TOLD = 3.0
+_MAX_FACTOR = 3.0
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,9 @@ def rehearse(
     files = tables if ratings.is_split(tables) else ratings.split(tables[0])
     count = len(knowledge.ratings)
     rows, order = rng.choice(len(original), count, replace=False), rng.permutation(count)
-    told = columns_of(original.take(rows[order]), MOVIES)
-    told[np.arange(count), rng.integers(len(MOVIES), size=count)] = RATING_VALUES
-    starred = Table(starred_schema(), dict(zip(MOVIES, told.T, strict=True)))
+    codes_of_b = columns_of(original.take(rows[order]), MOVIES)
+    codes_of_b[np.arange(count), rng.integers(len(MOVIES), size=count)] = RATING_VALUES
+    starred = Table(starred_schema(), dict(zip(MOVIES, codes_of_b.T, strict=True)))
     people = original.take(rows).select(ATTRIBUTES)
     known = RatingsKnowledge(people, starred, files, Mechanism(model.transitions))
     return Rehearsal(original, known, order.astype(np.int64))
@@ -156,13 +156,13 @@ class Shrinkage:
         Limits of lambda between the bins.
     slopes : array, shape (bins, 3)
         Coefficients of lambda, n_C - lambda and (n_C - lambda)^+.
-    told : array, shape (movies,)
+    factors : array, shape (movies,)
         What the deviations of E[n_B] from lambda are to be multiplied with, for each movie.
     """
 
     limits: Floats
     slopes: Floats
-    told: Floats
+    factors: Floats
 
     @classmethod
     def learned(cls, rehearsals: Sequence[Rehearsal], attribute: str) -> Shrinkage:
@@ -185,14 +185,14 @@ class Shrinkage:
         fitted = pooled.deviations(n_c, expected)
         precision = 1 / np.maximum(expected, _MIN_EXPECTED)  # counts vary as much as is expected
         both = (precision * fitted * (n_b - expected)).sum(axis=(0, 2, 3))
-        told = both / np.maximum((precision * fitted**2).sum(axis=(0, 2, 3)), 1e-9)
-        return replace(pooled, told=np.clip(told, 0, _MAX_TOLD))
+        factors = both / np.maximum((precision * fitted**2).sum(axis=(0, 2, 3)), 1e-9)
+        return replace(pooled, factors=np.clip(factors, 0, _MAX_FACTOR))
 
     def deviations(self, n_c: Floats, expected: Floats) -> Floats:
         """Return E[n_B] - lambda of released tables, shape (..., movies, levels, 6)."""
         slopes = self.slopes[np.digitize(expected, self.limits)]
         fitted = (_features(n_c, expected) * slopes).sum(axis=-1)
-        return np.asarray(self.told[:, None, None] * (fitted - expected))
+        return np.asarray(self.factors[:, None, None] * (fitted - expected))
 
     def log_ratios(self, tables: Floats) -> Floats:
         """Return log E[n_B] / lambda of the released tables of all movies, shape (movies, levels,

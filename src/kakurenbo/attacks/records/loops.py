@@ -14,6 +14,7 @@ from kakurenbo.core.compiling import compiled
 _FARTHEST = np.iinfo(np.int64).max
 _NO_GAP = 3_037_000_499  # the largest gap whose square is a number of 64 bits
 _TOGETHER = 1024  # people whose products stay in the fastest cache
+_SMALL = 1e-8  # a share x whose odds x / (1 - x) are x itself, but for the last bits
 _SURE = 1e-12  # of the total: what is left for all other people where rounding leaves nothing
 
 
@@ -132,16 +133,18 @@ def _differing(a: Any, b: Any, lanes: Any) -> Any:  # pragma: no cover - compile
 
 
 @compiled
-def add_odds(slots: Any, factors: Any, odds: Any) -> None:  # pragma: no cover - compiled
+def add_odds(slots: Any, ends: Any, factors: Any, odds: Any) -> None:  # pragma: no cover - compiled
     """Add to the odds of each person, shape (n,), what some released rows give.
 
     Parameters
     ----------
     slots : array of uint32, shape (groups, n)
-        Unsigned, because Numba tests signed places for -1.
+        In the order of the first group; unsigned, because Numba tests signed places for -1.
+    ends : array of int64
+        Behind the last person of each run of equal slots in the first group.
     factors : array, shape (m, factors)
     """
-    count = slots.shape[1]
+    groups, count = slots.shape
     likelihood = np.empty(count)
     for row in range(len(factors)):
         factor = factors[row]
@@ -152,30 +155,37 @@ def add_odds(slots: Any, factors: Any, odds: Any) -> None:  # pragma: no cover -
             third = slots[2, begin : begin + size]
             for b in range(size):
                 part[b] = factor[first[b]] * factor[second[b]] * factor[third[b]]
-            for group in range(3, len(slots)):
+            for group in range(3, groups):
                 slot = slots[group, begin : begin + size]
                 for b in range(size):
                     part[b] *= factor[slot[b]]
-        total = _sum(likelihood)
+        total = likelihood.sum() if groups > 3 else _sum(likelihood, ends)
         if total > 0:
             scale = 1 / total
             for b in range(count):
                 share = likelihood[b] * scale
-                odds[b] += share / max(1 - share, _SURE)
+                if share > _SMALL:
+                    share /= max(1 - share, _SURE)
+                odds[b] += share
 
 
 @compiled
-def _sum(values: Any) -> float:  # pragma: no cover - compiled
-    """Sum in four parts side by side, because each addition has to wait for the one before it."""
+def _sum(values: Any, ends: Any) -> float:  # pragma: no cover - compiled
+    """Sum runs in four parts side by side, because each addition has to wait for the one before
+    it.
+    """
     sum_0 = sum_1 = sum_2 = sum_3 = 0.0
-    fours = len(values) // 4 * 4
-    for b in range(0, fours, 4):
-        sum_0 += values[b]
-        sum_1 += values[b + 1]
-        sum_2 += values[b + 2]
-        sum_3 += values[b + 3]
-    for b in range(fours, len(values)):
-        sum_0 += values[b]
+    begin = 0
+    for end in ends:
+        fours = begin + (end - begin) // 4 * 4
+        for b in range(begin, fours, 4):
+            sum_0 += values[b]
+            sum_1 += values[b + 1]
+            sum_2 += values[b + 2]
+            sum_3 += values[b + 3]
+        for b in range(fours, end):
+            sum_0 += values[b]
+        begin = end
     return (sum_0 + sum_1) + (sum_2 + sum_3)
 
 

@@ -122,9 +122,10 @@ def summed_odds(slots: NDArray[np.uint32], blocks: Iterable[Floats]) -> Floats:
 
     order = np.argsort(slots[0], kind="stable")  # who shares a factor looks it up in turn: faster
     sorted_slots = np.ascontiguousarray(slots[:, order])
-    summed = np.zeros(slots.shape[1])
+    ends = np.append(np.flatnonzero(np.diff(sorted_slots[0])) + 1, len(order))
+    summed = np.zeros(len(order))
     for factors in blocks:
-        add_odds(sorted_slots, factors, summed)
+        add_odds(sorted_slots, ends, factors, summed)
     odds = np.empty_like(summed)
     odds[order] = summed
     return odds
