@@ -253,6 +253,12 @@ def test_a_valid_release_that_agrees_with_another_candidate_gets_a_notice_that_n
             assert 'C01_choice.json: {"candidate": 2}' in found.notices[-1].fix
 
 
+def test_an_empty_guess_file_is_told_to_be_empty() -> None:
+    found = attempt(BOOK.read_guess, GuessForm(50, "02"), Source("E01_02.csv", b""))
+    assert isinstance(found, Problems)
+    assert [problem.code for problem in found] == ["text.empty"]
+
+
 def test_files_that_attackers_read_have_at_least_one_row_and_all_as_many(tmp_path: Path) -> None:
     known, _ = under_attack(small_original(60), ratings.split(small_original(60)))
     empty = {name: data.partition(b"\n")[0] + b"\n" for name, data in release().items()}
