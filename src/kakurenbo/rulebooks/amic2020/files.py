@@ -144,6 +144,7 @@ def read_answer(folder: ContestFolder, rate: float) -> Answer:
 
 def read_answer_file(source: Source, rate: float) -> Answer:
     """The same, from its file."""
+    source = source.loaded()
     data = source.read()
     count = data.count(b"\n") + (not data.endswith(b"\n"))
     population = population_of(count, rate)
