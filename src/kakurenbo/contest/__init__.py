@@ -1,5 +1,6 @@
 """The interface of a contest, the folders it is played by, and the steps of a round."""
 
+from kakurenbo.contest.bases import LinkageContest, MembershipContest, Rows
 from kakurenbo.contest.credit import Chance, Credit
 from kakurenbo.contest.declarations import (
     ANONYMIZE,
@@ -21,7 +22,7 @@ from kakurenbo.contest.engine import (
 from kakurenbo.contest.facts import CONTEST_FILE, ContestFacts, read_facts
 from kakurenbo.contest.fitting import fits, misfit, rulebooks_for
 from kakurenbo.contest.folders import ContestFolder, Files
-from kakurenbo.contest.guesses import FoundGuess, Guesses, whole_numbers
+from kakurenbo.contest.guesses import FoundGuess, Guesses
 from kakurenbo.contest.measure import (
     Figure,
     Measurement,
@@ -29,6 +30,8 @@ from kakurenbo.contest.measure import (
     Threshold,
     Unit,
     Utility,
+    at_least,
+    at_most,
     json_number,
 )
 from kakurenbo.contest.preparation import (
@@ -65,6 +68,7 @@ from kakurenbo.methods.base import (
     has_columns,
     unknown_column,
 )
+from kakurenbo.methods.threats import whole_numbers
 
 __all__ = [
     "ANONYMIZE",
@@ -87,8 +91,10 @@ __all__ = [
     "FoundGuess",
     "Guesses",
     "GuessesOutcome",
+    "LinkageContest",
     "Measurement",
     "Mechanism",
+    "MembershipContest",
     "Phase",
     "Player",
     "Preparation",
@@ -102,6 +108,7 @@ __all__ = [
     "ReleaseRecord",
     "RoundData",
     "RoundResults",
+    "Rows",
     "Rulebook",
     "Schedule",
     "Score",
@@ -116,6 +123,8 @@ __all__ = [
     "Unit",
     "Utility",
     "as_decimal",
+    "at_least",
+    "at_most",
     "awarded",
     "by_number",
     "fits",
