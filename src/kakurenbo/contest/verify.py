@@ -87,9 +87,8 @@ def _opened(
             f"{folder}: there is no public/contest.json; give the folder that prepare or publish wrote"
         )
     own = files.get(f"public/{COMMITMENTS_FILE}")
-    commitments = (
-        read_file(published) if published is not None else files[f"public/{COMMITMENTS_FILE}"]
-    )
+    commitments = read_file(published) if published is not None else own
+    assert commitments is not None  # its absence was named above
     scope = rulebook.under(facts).scope(_SCOPES[secret])
     if scope_of(commitments) != scope:
         place = published or folder / "public" / COMMITMENTS_FILE

@@ -269,6 +269,9 @@ class Folder(Mapping[str, bytes]):
         other._files = {name: path for name, path in self._files.items() if name not in names}
         return other
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._files
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
 
