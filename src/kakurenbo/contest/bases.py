@@ -169,6 +169,8 @@ class MembershipContest(TableContest[MembershipKnowledge, MembershipGuess]):
     answer_file: ClassVar[str] = "members.csv"
     guesses: ClassVar[int] = 100
     """Rows that a guess names."""
+    repeated_row: ClassVar[str] = "guess.repeats"
+    """Problem of a guess that names a row twice."""
     sample_attack: ClassVar[str] = "nearest"
     data_source: ClassVar[str] = "drawn by the rulebook"
     """Where the data come from, for ``contest.json``."""
@@ -179,19 +181,21 @@ class MembershipContest(TableContest[MembershipKnowledge, MembershipGuess]):
     )
 
     @abstractmethod
-    def population(self, rng: np.random.Generator) -> Table:
+    def draw_population(self, rng: np.random.Generator) -> Table:
         """Draw the population, of which attackers know every row."""
 
     @abstractmethod
-    def members(self, population: Table, rng: np.random.Generator) -> Rows:
+    def draw_members(self, population: Table, rng: np.random.Generator) -> Rows:
         """Draw the rows of the population that a team is given; in random order, as the release keeps it."""
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        population = self.population(self.stream(seed, "population"))
-        rows = {team: self.members(population, self.stream(seed, "sample", team)) for team in teams}
-        return self.round_data(population, rows)
+        population = self.draw_population(self.stream(seed, "population"))
+        rows = {
+            team: self.draw_members(population, self.stream(seed, "sample", team)) for team in teams
+        }
+        return self.round_data(seed, population, rows)
 
-    def round_data(self, population: Table, rows: Mapping[str, Rows]) -> RoundData:
+    def round_data(self, seed: int, population: Table, rows: Mapping[str, Rows]) -> RoundData:
         """Return the files of a round: the sample and the answer of each team, and the population for attackers."""
         return RoundData(
             handouts={
@@ -252,7 +256,7 @@ class MembershipContest(TableContest[MembershipKnowledge, MembershipGuess]):
         return answer.population
 
     def read_guess(self, form: int, source: Source) -> MembershipGuess:
-        return MembershipGuess(read_rows(source, form, self.guesses))
+        return MembershipGuess(read_rows(source, form, self.guesses, self.repeated_row))
 
     def read_answer(self, folder: Path | ContestFolder) -> MembershipAnswer:
         population, source = self.answer_files(ContestFolder.of(folder))
@@ -282,11 +286,11 @@ class LinkageContest(TableContest[LinkageKnowledge, LinkageGuess]):
     phases: ClassVar[tuple[Phase, ...]] = MembershipContest.phases
 
     @abstractmethod
-    def original(self, rng: np.random.Generator) -> Table:
+    def draw_original(self, rng: np.random.Generator) -> Table:
         """Draw the table of a team."""
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        tables = {team: self.original(self.stream(seed, "original", team)) for team in teams}
+        tables = {team: self.draw_original(self.stream(seed, "original", team)) for team in teams}
         return RoundData(
             handouts={
                 team: {self.file_name(self.handout_file, team): table_bytes(table)}
@@ -348,7 +352,7 @@ def only_file(sources: Sequence[Source], example: str) -> Source:
     if len(sources) == 1:
         return sources[0]
     listed = few_names(sources)
-    file = sources[-1].name if sources else example
+    file = sources[1].name if sources else example
     files = listed or Phrase("word.none")
     raise InputError.of("release.one_file", file, files=files, example=example)
 
