@@ -17,6 +17,7 @@ from kakurenbo.core.rng import stream
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 TEAMS = ("01", "02", "03")
+RULES: AnyRulebook = Amic2020()
 _watched: list[tuple[Path, Counter[str]]] = []
 
 
@@ -60,10 +61,9 @@ def contest(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"questionnaire_{team}.json": (handout / f"questionnaire_{team}.json").read_bytes(),
         }
         write_folder(folder / "submissions" / team, files)
+    published = publish_round(RULES, folder / "preparation", folder / "submissions")
+    write_folder(folder / "phase", published.files)
     return folder
-
-
-RULES: AnyRulebook = Amic2020()
 
 
 def test_publish_and_score_open_every_file_at_most_once(
@@ -76,7 +76,6 @@ def test_publish_and_score_open_every_file_at_most_once(
     assert max(submitted.values()) == 1, submitted.most_common(5)
     assert max(prepared.values()) == 1, prepared.most_common(5)
 
-    write_folder(contest / "phase", published.files)
     for attacker, target in (("01", "02"), ("02", "01")):
         knowledge = RULES.read_target(contest / "phase" / "targets" / target).knowledge
         guess = next(iter(RULES.sample_attacks.values()))(knowledge, stream(1))
