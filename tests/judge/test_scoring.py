@@ -198,6 +198,9 @@ def test_what_is_published_and_what_is_earned_is_what_the_engine_makes_of_the_sa
     ours, theirs = snapshot.standings, book.standings({"only": scored.results}).as_json()
     for ranking in ("anonymization", "attack"):
         without_place = [line for line in theirs[ranking] if line["team"] != "04"]
+        for line in without_place:  # in a judge every team of a round may attack
+            if line.get("note") == "does not attack":
+                del line["note"]
         assert ours[ranking] == json.loads(json.dumps(without_place))
     assert ours["beside"]["only"]["chance"] == 0.5
     assert set(ours["beside"]["only"]["samples"]) == {"sample attack"}
