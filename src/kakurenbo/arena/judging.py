@@ -232,7 +232,7 @@ def _rules(request: JudgeRequest, target: Tree) -> AnyRulebook:
     """The rules as the contest fixes them, which a published folder tells."""
     facts = read_facts(Path(target.path))
     if facts is None:
-        raise KakurenboError("a published folder lacks its contest.json")
+        raise KakurenboError("error.lacks_contest")
     rules: AnyRulebook = request.rulebook.make().under(facts)
     return rules
 

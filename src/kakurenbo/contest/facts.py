@@ -119,11 +119,7 @@ def read_facts(path: Path, rulebook: str = "") -> ContestFacts | None:
     try:
         facts = msgspec.convert(content, ContestFacts)
     except msgspec.ValidationError as error:
-        raise UsageError(
-            f"{place}: this is no contest.json that prepare or publish wrote ({error})"
-        ) from None
+        raise UsageError("error.no_contest_file", at=place, reason=error) from None
     if rulebook and facts.rulebook != rulebook:
-        raise UsageError(
-            f"{place}: this folder belongs to a contest of {facts.rulebook}, not of {rulebook}"
-        )
+        raise UsageError("error.other_contest", at=place, theirs=facts.rulebook, ours=rulebook)
     return facts

@@ -15,6 +15,7 @@ from kakurenbo.contest.facts import ContestFacts, read_facts
 from kakurenbo.contest.results import team_of
 from kakurenbo.core import InputError, Source, collect_notices, read_file, sources_of
 from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream
 
 if TYPE_CHECKING:
@@ -141,9 +142,7 @@ class PreparedRound(Generic[H]):
     def __init__(self, rulebook: Rulebook[H, Any, Any, Any, Any, Any], path: Path) -> None:
         facts = read_facts(path / "public", rulebook.name)
         if facts is None or not os.path.lexists(path / "secret" / OPENING_FILE):
-            raise UsageError(
-                f"{path}: give the organizer's folder, which prepare wrote with -o; it has 'public' and 'secret'"
-            )
+            raise UsageError("error.no_preparation", at=path)
         self.path, self.facts = path, facts
         self.rules = rulebook.under(facts)
         self.seed = revealed_seed(read_file(path / "secret" / OPENING_FILE))
@@ -165,17 +164,15 @@ class PreparedRound(Generic[H]):
                 with collect_notices():  # nothing that a team could do about
                     self._handouts[team] = self.rules.read_handout(self.path / "teams" / team)
             except InputError as error:
-                message = f"the handout of team {team} cannot be read: {error}"
-                raise KakurenboError(message) from error
+                place = Message("error.handout_damaged", {"team": team})
+                raise KakurenboError(error.message, at=place) from error
         return self._handouts[team]
 
     def secrets(self, target: str) -> Secrets[H]:
         """What is needed to grade and publish a release that goes by this name."""
         team = team_of(target)
         if team not in self.teams:
-            raise UsageError(
-                f"there is no team {team!r} in this round (there are {', '.join(self.teams)})"
-            )
+            raise UsageError("error.no_team_in_round", name=repr(team), teams=list(self.teams))
         return Secrets(team, target, self.handout(team), self)
 
     def read(self, name: str, reader: Callable[[Source], V], team: str = "") -> V:
@@ -191,13 +188,11 @@ class PreparedRound(Generic[H]):
                         with collect_notices():
                             self._parsed[place] = reader(Source.of(place))
                     except InputError as error:
-                        message = f"the organizer's folder was damaged: {error}"
-                        raise KakurenboError(message) from error
+                        folder = Message("error.preparation_damaged")
+                        raise KakurenboError(error.message, at=folder) from error
                 value: V = self._parsed[place]
                 return value
-        raise KakurenboError(
-            f"the organizer's folder lacks {name}; give the folder as prepare wrote it"
-        )
+        raise KakurenboError("error.preparation_lacks", name=name)
 
 
 def gathered(paths: Sequence[Path]) -> list[Source]:

@@ -11,7 +11,6 @@ from kakurenbo.contest import ANONYMIZE, AnyRulebook, Files, PreparedRound, read
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE
 from kakurenbo.core import LISTED_PER_FILE, InputError, Problems, Source, read_folder
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
 from kakurenbo.rounds.handing_in import handed_in
 from kakurenbo.rounds.publishing import (
     PUBLISHED,
@@ -67,9 +66,7 @@ def attach_to_round(
     prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
     facts = read_facts(phase / "public", rulebook.name)
     if facts is None or facts.commitments != phase_facts(prepared).commitments:
-        raise UsageError(
-            text("usage.other_preparation", phase=str(phase), preparation=str(preparation))
-        )
+        raise UsageError("usage.other_preparation", phase=str(phase), preparation=str(preparation))
     by_team, unfit, unassigned = files_by_team(prepared, submissions, "")
     records = {record.target: record for record in read_records(phase, "answers")}
     files = read_folder(phase)

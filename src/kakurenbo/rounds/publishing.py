@@ -518,11 +518,9 @@ def read_records(phase: Path, part: str = "public") -> tuple[ReleaseRecord, ...]
     try:
         return msgspec.convert(read_json(Source.of(place)), tuple[ReleaseRecord, ...])
     except InputError as error:
-        raise UsageError(f"{place}: {error.problems[0].sentence}") from error
+        raise UsageError(error.problems[0].statement, at=place) from error
     except msgspec.ValidationError:
-        raise UsageError(
-            f"{place}: this is not what publish wrote; give the folder of publish -o"
-        ) from None
+        raise UsageError("error.not_publish", at=place) from None
 
 
 def tables_of(
@@ -586,12 +584,10 @@ def files_by_team(
     folder has handed in what lies there, and nothing else.
     """
     if not submissions.exists():
-        raise UsageError(f"{submissions}: there is no such file or folder")
+        raise UsageError("error.no_file", at=submissions)
     if team:
         if team not in prepared.teams:
-            raise UsageError(
-                f"there is no team {team!r} in this round (there are {', '.join(prepared.teams)})"
-            )
+            raise UsageError("error.no_team_in_round", name=repr(team), teams=list(prepared.teams))
         sources, strangers = handed_in(submissions)
         return {team: sources}, {team: strangers}, []
     by_team: dict[str, list[Source]] = {}

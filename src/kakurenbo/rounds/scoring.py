@@ -241,9 +241,7 @@ class PhaseFolder:
     def __init__(self, rulebook: AnyRulebook, path: Path) -> None:
         facts = read_facts(path / "public", rulebook.name) if path.is_dir() else None
         if facts is None or not facts.commitments:
-            raise UsageError(
-                f"{path}: give the folder that publish wrote with -o; it has 'public', 'targets' and 'answers'"
-            )
+            raise UsageError("error.no_phase", at=path)
         self.path, self.facts = path, facts
         self.rules = rulebook.under(facts)
         self.records = read_records(path)
@@ -255,14 +253,18 @@ class PhaseFolder:
             try:
                 self.targets[name] = self.rules.read_target(path / "targets" / name, attacker="")
             except InputError as error:
-                raise KakurenboError(f"targets/{name} was damaged: {error}") from error
+                raise KakurenboError(
+                    "error.part_broken", part=f"targets/{name}", reason=error
+                ) from error
         self.answer = cache(self._answer)
 
     def _answer(self, target: str) -> Any:
         try:
             return self.rules.read_answer(self.path / "answers" / target)
         except InputError as error:
-            raise KakurenboError(f"answers/{target} was damaged: {error}") from error
+            raise KakurenboError(
+                "error.part_broken", part=f"answers/{target}", reason=error
+            ) from error
 
     @messages.spoken_in("en")
     def sample_attack(self, name: str) -> SampleAttack:
@@ -398,9 +400,7 @@ def _by_attacker(
 ) -> tuple[dict[str, list[HandIn]], list[Refusal]]:
     """Whose files are which: folders named for attackers, or else the names of files; where there is a folder, it alone."""
     if not guesses.is_dir():
-        raise UsageError(
-            f"{guesses}: give the folder of all guesses, with a folder NN for each attacker"
-        )
+        raise UsageError("error.no_guesses", at=guesses)
     by_attacker: dict[str, list[HandIn]] = {}
     refusals = []
     pattern = opened.rules.guess_pattern

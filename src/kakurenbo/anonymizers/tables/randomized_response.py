@@ -25,7 +25,9 @@ class _KeepOrReplace(ColumnMethod):
     refusal = "has no list of values; name others in columns"
 
     p: float = parameter(0.9, "probability of keeping a cell", low=0, high=1)
-    columns: tuple[str, ...] | None = parameter(None, "columns to randomize", none="all columns")
+    columns: tuple[str, ...] | None = parameter(
+        None, "columns to randomize", none="word.all_columns"
+    )
 
     @classmethod
     def takes(cls, column: Column) -> bool:

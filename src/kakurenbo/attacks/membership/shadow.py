@@ -41,7 +41,7 @@ class ShadowStack(MembershipAttack):
         "groups of rows by rarity, each with a likelihood ratio of its own",
         low=1,
         high=1000,
-        none="the classifier's odds",
+        none="word.classifier_odds",
     )
 
     def scores(

@@ -296,7 +296,7 @@ class Targets(Mapping[str, Target[Any, Any]]):
     def facts(self, name: str) -> ContestFacts:
         facts = read_facts(self._phase / "targets" / name)
         if facts is None:
-            raise KakurenboError("a published folder lacks its contest.json")
+            raise KakurenboError("error.lacks_contest")
         return facts
 
     def _target(self, name: str) -> Target[Any, Any]:
@@ -335,7 +335,7 @@ def _accepted(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         return read(*args, **kwargs)
     except InputError as error:
-        raise KakurenboError(str(error)) from error
+        raise KakurenboError(error.message) from error
 
 
 def under_asked_names(

@@ -35,9 +35,7 @@ def knowledge_of(
         if form_file is not None:
             form = problems.of(read_questionnaire, form_file, rulebook, published=True)
     if len(population) < files.GUESSES:
-        raise UsageError(
-            f"{population_file.name}: B needs at least {files.GUESSES} rows; it comes first, before the release"
-        )
+        raise UsageError("error.amic2020_rows", at=population_file.name, rows=files.GUESSES)
     method = declared or form.method()
     mechanism = method.mechanism(release) if method is not None else None
     return MembershipKnowledge(population, release, files.GUESSES, mechanism, method)
@@ -48,11 +46,7 @@ def _told_apart(sources: Sequence[Source]) -> tuple[Source, Source, Source | Non
     forms = [source for source in sources if files.QUESTIONNAIRE_NAME.fullmatch(source.name)]
     tables = [source for source in sources if source not in forms]
     if len(tables) != 2 or len(forms) > 1:
-        raise UsageError(
-            "amic2020 attacks know two files: B.csv (the population) and D.csv (the release), in this order, with the"
-            " questionnaire where there is one; or give the folder PHASE/targets/NN,"
-            " with PHASE/attackers in its place beside targets"
-        )
+        raise UsageError("error.amic2020_files")
     population, release = tables
     if files.RELEASE_NAME.fullmatch(population.name) and files.POPULATION_NAME.fullmatch(
         release.name

@@ -60,14 +60,14 @@ _read_before: OrderedDict[bytes, tuple[Table, list[Problem]]] = OrderedDict()
 def find_original(path: Path) -> Path:
     """T itself, or the one in a folder that prepare wrote."""
     if not path.exists():
-        raise UsageError(f"{path}: there is no such file or folder")
+        raise UsageError("error.no_file", at=path)
     if not path.is_dir():
         return path
     for name in ORIGINAL_NAMES:
         for file in (path / name, path / f"{name}.gz"):
             if file.exists():
                 return file
-    raise UsageError(f"{path}: there is no {ORIGINAL_FILE} in this folder; name the file of T")
+    raise UsageError("error.darc2019_no_t", at=path, file=ORIGINAL_FILE)
 
 
 def find_file(path: Path, pattern: FilePattern) -> Path:
@@ -77,4 +77,4 @@ def find_file(path: Path, pattern: FilePattern) -> Path:
     for entry in sorted(path.iterdir()):
         if pattern.parse(entry.name) is not None:
             return entry
-    raise UsageError(f"{path}: there is no {pattern} in this folder")
+    raise UsageError("error.darc2019_no_file", at=path, file=pattern)
