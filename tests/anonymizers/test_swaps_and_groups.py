@@ -84,7 +84,8 @@ def test_top_and_bottom_coding_keeps_every_row_and_what_lies_between() -> None:
     assert release.rows is None
     assert release.table.values("bmi").tolist() == np.clip(np.arange(100.0), 5, 89).tolist()
     assert (
-        str(TopBottom(columns=("sex",)).unfit(table.schema)) == "column 'sex' holds words, not numbers"
+        str(TopBottom(columns=("sex",)).unfit(table.schema))
+        == "column 'sex' holds words, not numbers"
     )
     assert not TopBottom.accepts(Schema([Category("sex", ("F", "M"))]))
     with pytest.raises(ParameterError, match="numbers"):
@@ -141,7 +142,8 @@ def test_every_part_is_l_diverse_and_t_close(people: Table) -> None:
     assert len(_parts(diverse.table)) > 3
     assert diverse.table.codes["job"].tolist() == people.codes["job"].tolist()
     assert (
-        str(Mondrian(l=2).unfit(SCHEMA)) == "l and t are about a sensitive column; name one in sensitive"
+        str(Mondrian(l=2).unfit(SCHEMA))
+        == "l and t are about a sensitive column; name one in sensitive"
     )
 
 
