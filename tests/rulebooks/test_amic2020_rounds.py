@@ -167,7 +167,7 @@ def test_data_auto_is_resolved_and_digests_tell_which_rows_were_used() -> None:
 def test_made_again_with_other_data_is_named_not_accused(
     contest: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kakurenbo.rulebooks.amic2020 import preparation as module
+    from kakurenbo.rulebooks.amic2020 import data as module
 
     original = module.embedded_adult()
     monkeypatch.setattr(

@@ -156,6 +156,8 @@ class MembershipContest(TableContest[MembershipKnowledge, MembershipGuess]):
     answer_file: ClassVar[str] = "members.csv"
     guesses: ClassVar[int] = 100
     """Rows that a guess names."""
+    repeated_row: ClassVar[str] = "guess.repeats"
+    """Problem of a guess that names a row twice."""
     sample_attack: ClassVar[str] = "nearest"
     data_source: ClassVar[str] = "drawn by the rulebook"
     """Where the data come from, for ``contest.json``."""
@@ -166,19 +168,21 @@ class MembershipContest(TableContest[MembershipKnowledge, MembershipGuess]):
     )
 
     @abstractmethod
-    def population(self, rng: np.random.Generator) -> Table:
+    def draw_population(self, rng: np.random.Generator) -> Table:
         """Draw the population, of which attackers know every row."""
 
     @abstractmethod
-    def members(self, population: Table, rng: np.random.Generator) -> Rows:
+    def draw_members(self, population: Table, rng: np.random.Generator) -> Rows:
         """Draw the rows of the population that a team is given; in random order, as the release keeps it."""
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        population = self.population(self.stream(seed, "population"))
-        rows = {team: self.members(population, self.stream(seed, "sample", team)) for team in teams}
-        return self.round_data(population, rows)
+        population = self.draw_population(self.stream(seed, "population"))
+        rows = {
+            team: self.draw_members(population, self.stream(seed, "sample", team)) for team in teams
+        }
+        return self.round_data(seed, population, rows)
 
-    def round_data(self, population: Table, rows: Mapping[str, Rows]) -> RoundData:
+    def round_data(self, seed: int, population: Table, rows: Mapping[str, Rows]) -> RoundData:
         """Return the files of a round: the sample and the answer of each team, and the population for attackers."""
         return RoundData(
             handouts={
@@ -239,7 +243,7 @@ class MembershipContest(TableContest[MembershipKnowledge, MembershipGuess]):
         return answer.population
 
     def read_guess(self, form: int, source: Source) -> MembershipGuess:
-        return MembershipGuess(read_rows(source, form, self.guesses))
+        return MembershipGuess(read_rows(source, form, self.guesses, self.repeated_row))
 
     def read_answer(self, path: Path) -> MembershipAnswer:
         team, population = "", read_size(path)
@@ -274,11 +278,11 @@ class LinkageContest(TableContest[LinkageKnowledge, LinkageGuess]):
     phases: ClassVar[tuple[Phase, ...]] = MembershipContest.phases
 
     @abstractmethod
-    def original(self, rng: np.random.Generator) -> Table:
+    def draw_original(self, rng: np.random.Generator) -> Table:
         """Draw the table of a team."""
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        tables = {team: self.original(self.stream(seed, "original", team)) for team in teams}
+        tables = {team: self.draw_original(self.stream(seed, "original", team)) for team in teams}
         return RoundData(
             handouts={
                 team: {self.file_name(self.handout_file, team): table_bytes(table)}
@@ -343,7 +347,7 @@ def only_file(sources: Sequence[Source], example: str) -> Source:
     if len(sources) == 1:
         return sources[0]
     listed = few_names(sources)
-    file = sources[-1].name if sources else example
+    file = sources[1].name if sources else example
     files = listed or Phrase("word.none")
     raise InputError.of("release.one_file", file, files=files, example=example)
 
@@ -355,7 +359,7 @@ def two_files(
     if len(sources) != 2:
         release = rulebook.release_name("01")
         raise UsageError(
-            f"{rulebook.name} attacks know two files: {name} and {release}, in this order"
+            "error.attack_files", rulebook=rulebook.name, population=name, release=release
         )
     first, second = sources
     return (second, first) if second.name.removesuffix(".gz") == name else (first, second)
