@@ -220,7 +220,7 @@ def test_a_column_that_is_not_there_is_told_before_anything_runs() -> None:
     assert str(Pipeline("synthetic|rr:columns=foo").unfit(BIRDS)) == f"step rr: {reason}"
     assert str(Pipeline("synthetic|rr:columns=eggs").unfit(BIRDS)) == ""
     assert (
-        Pipeline("synthetic|monthly_pseudonyms").unfit(BIRDS)
+        str(Pipeline("synthetic|monthly_pseudonyms").unfit(BIRDS))
         == "step monthly_pseudonyms: it takes tables of other columns"
     )
     assert not Synthetic.accepts(Schema([*BIRDS, Text("name")]))
