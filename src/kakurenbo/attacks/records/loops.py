@@ -13,7 +13,6 @@ from kakurenbo.core.compiling import compiled
 
 _FARTHEST = np.iinfo(np.int64).max
 _NO_GAP = 3_037_000_499  # the largest gap whose square is a number of 64 bits
-_TOGETHER = 1024  # people whose products stay in the fastest cache
 _SMALL = 1e-8  # a share x whose odds x / (1 - x) are x itself, but for the last bits
 _SURE = 1e-12  # of the total: what is left for all other people where rounding leaves nothing
 
@@ -148,18 +147,28 @@ def add_odds(slots: Any, ends: Any, factors: Any, odds: Any) -> None:  # pragma:
     likelihood = np.empty(count)
     for row in range(len(factors)):
         factor = factors[row]
-        for begin in range(0, count, _TOGETHER):
-            part = likelihood[begin : begin + _TOGETHER]
-            size = len(part)
-            first, second = slots[0, begin : begin + size], slots[1, begin : begin + size]
-            third = slots[2, begin : begin + size]
-            for b in range(size):
-                part[b] = factor[first[b]] * factor[second[b]] * factor[third[b]]
+        # Four sums side by side, because each addition has to wait for the one before it.
+        sum_0 = sum_1 = sum_2 = sum_3 = 0.0
+        begin = 0
+        for end in ends:
+            common, part = factor[slots[0, begin]], likelihood[begin:end]
+            second, third = slots[1, begin:end], slots[2, begin:end]
+            for b in range(len(part)):
+                part[b] = common * factor[second[b]] * factor[third[b]]
             for group in range(3, groups):
-                slot = slots[group, begin : begin + size]
-                for b in range(size):
+                slot = slots[group, begin:end]
+                for b in range(len(part)):
                     part[b] *= factor[slot[b]]
-        total = likelihood.sum() if groups > 3 else _sum(likelihood, ends)
+            fours = len(part) // 4 * 4
+            for b in range(0, fours, 4):
+                sum_0 += part[b]
+                sum_1 += part[b + 1]
+                sum_2 += part[b + 2]
+                sum_3 += part[b + 3]
+            for b in range(fours, len(part)):
+                sum_0 += part[b]
+            begin = end
+        total = (sum_0 + sum_1) + (sum_2 + sum_3) if groups == 3 else likelihood.sum()
         if total > 0:
             scale = 1 / total
             for b in range(count):
@@ -167,26 +176,6 @@ def add_odds(slots: Any, ends: Any, factors: Any, odds: Any) -> None:  # pragma:
                 if share > _SMALL:
                     share /= max(1 - share, _SURE)
                 odds[b] += share
-
-
-@compiled
-def _sum(values: Any, ends: Any) -> float:  # pragma: no cover - compiled
-    """Sum runs in four parts side by side, because each addition has to wait for the one before
-    it.
-    """
-    sum_0 = sum_1 = sum_2 = sum_3 = 0.0
-    begin = 0
-    for end in ends:
-        fours = begin + (end - begin) // 4 * 4
-        for b in range(begin, fours, 4):
-            sum_0 += values[b]
-            sum_1 += values[b + 1]
-            sum_2 += values[b + 2]
-            sum_3 += values[b + 3]
-        for b in range(fours, end):
-            sum_0 += values[b]
-        begin = end
-    return (sum_0 + sum_1) + (sum_2 + sum_3)
 
 
 # -- sparse features ---------------------------------------------------------------------------
