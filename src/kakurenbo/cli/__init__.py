@@ -27,7 +27,6 @@ VERBS = {
     "attacks": "verb.attacks",
     "prepare": "verb.prepare",
     "anonymize": "verb.anonymize",
-    "tune": "verb.tune",
     "check": "verb.check",
     "measure": "verb.measure",
     "generate": "verb.generate",

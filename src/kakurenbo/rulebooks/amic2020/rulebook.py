@@ -123,7 +123,6 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         "generate": ("generator", "data"),
         "credit": ("rate",),
         "standings": ("rounding",),
-        "tune": ("round", "scale", "generator", "data"),
         "run": (
             *(
                 "round",
