@@ -54,7 +54,7 @@ def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> Ch
         attachments = Attachments.read(read_attachments)
         try:
             _check_names(rules, facts, files)
-            submission = rules.check_release(handout, files)
+            submission = rules.read_release(handout, files)
         except InputError as error:
             raise InputError(
                 Problems.join([error.problems, attachments.refused or Problems([])])
@@ -82,7 +82,6 @@ def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
 
 def _attachments_alone(rules: AnyRulebook, release: Path) -> list[Source]:
     """Return the sources of a release that has attachments only; nothing where it has other files."""
-    check_there(release)
     sources = sources_of(release)
     is_attachment = rules.phase(ANONYMIZE).is_attachment
     return sources if all(is_attachment(source.name) for source in sources) else []
@@ -107,6 +106,7 @@ def _check_attachments(
 
 
 def _check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -> int:
+    check_there(handout, release)
     if attached := _attachments_alone(rulebook, release):
         return _check_attachments(rulebook.in_folder(handout), handout, attached, as_json)
     found = read_release(rulebook, handout, release)

@@ -26,11 +26,11 @@ def _credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> 
         _check_answer(rules, answer, guess)
         form = _guess_form(rules, answer, truth)
         with collect_notices() as notices:
-            guessed = rules.check_guess(form, Source.of(guess))
+            guessed = rules.read_guess(form, Source.of(guess))
     except InputError as error:
         raise InputError(_told(rules, error.problems, guess)) from error
     output.print_notices(notices)
-    credit = rules.credit(truth, guessed)
+    credit = rules.score_guess(truth, guessed)
     if as_json:
         output.print_json({"valid": True, **credit.as_json()})
     else:
