@@ -17,7 +17,7 @@ from kakurenbo.cli.click_words import translate_click
 from kakurenbo.cli.interrupts import end_now, end_soon_when_interrupted
 from kakurenbo.core.compiling import announce_with
 from kakurenbo.core.errors import KakurenboError, ParameterError
-from kakurenbo.core.messages import language, retold, speaking, text, text_or
+from kakurenbo.core.messages import language, retold, speaking, system_error, text, text_or
 from kakurenbo.core.problems import InputError
 
 VERBS = {
@@ -173,7 +173,7 @@ def _code(given: list[str], *, debug: bool) -> int:
             raise
         if isinstance(error, OSError):
             streams.abandon_output()
-            code = _fail(text("cli.no_access", error=retold(str(error.strerror))), given)
+            code = _fail(text("cli.no_access", error=system_error(error)), given)
         else:
             code = _fail(_as_typed(error, given), given)
     except MemoryError:

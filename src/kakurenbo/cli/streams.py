@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold
+from kakurenbo.core.messages import system_error
 from kakurenbo.core.messages import text as words
 
 
@@ -42,7 +42,7 @@ def flush_output() -> None:
         abandon_output()
         if error.errno == errno.EPIPE:
             raise BrokenPipeError from error
-        raise UsageError(words("usage.stdout_full", error=retold(str(error.strerror)))) from error
+        raise UsageError(words("usage.stdout_full", error=system_error(error))) from error
 
 
 def abandon_output() -> None:

@@ -19,8 +19,8 @@ from kakurenbo.contest.declarations import size_limit
 from kakurenbo.core import Problems, json_bytes, write_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
+from kakurenbo.proofs import ProofError, Receipt
 from kakurenbo.rounds.handing_in import left_aside, printable
-from kakurenbo.trust import NotWhatItSays, Receipt
 
 _UNDER_WAY = frozenset({"receiving", "received", "checking", "queued", "scoring"})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.3, 5.0
@@ -139,12 +139,12 @@ def receipt_of(
     try:
         read = Receipt.from_json(told)
         read.check()
-    except NotWhatItSays as wrong:
+    except ProofError as wrong:
         raise UsageError(
             text("submit.bad_receipt", part=wrong.field, why=text(wrong.why))
         ) from None
     sent = {name: digest(path.read_bytes()) for name, path in files.items()}
-    if read.told()["body"].get("files") != sent:
+    if read.content()["body"].get("files") != sent:
         raise UsageError(text("submit.bad_receipt", part="files", why=text("submit.other_files")))
     return told
 

@@ -21,10 +21,10 @@ from kakurenbo.cli.judge_client import Judge, JudgeRefused
 from kakurenbo.core import read_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import shorten, text
+from kakurenbo.proofs import Checkpoint, ProofError, Receipt, read_proof, verify_consistency
+from kakurenbo.proofs.log import FORMAT as CHECKPOINT
+from kakurenbo.proofs.receipts import FORMAT as RECEIPT
 from kakurenbo.reports.numbers import count
-from kakurenbo.trust import Checkpoint, NotWhatItSays, Receipt, grew, read_kept
-from kakurenbo.trust.checkpoints import FORMAT as CHECKPOINT
-from kakurenbo.trust.receipts import FORMAT as RECEIPT
 from kakurenbo.verification import Difference, Report, opened, strict, verify_archive
 from kakurenbo.verification.archive import LogFile
 from kakurenbo.verification.contest import check_whole_log
@@ -110,7 +110,7 @@ def _verify_kept(file: str, kept: Receipt | Checkpoint, log: str | None, as_json
     signed = kept.checkpoint if isinstance(kept, Receipt) else kept
     try:
         kept.check()
-    except NotWhatItSays as wrong:
+    except ProofError as wrong:
         raise Difference(wrong.why, file, wrong.field) from None
     now = None if log is None else _compared(file, kept, log)
     if as_json:
@@ -121,12 +121,12 @@ def _verify_kept(file: str, kept: Receipt | Checkpoint, log: str | None, as_json
             "notices": [],
             "difference": None,
         }
-        entry = {"entry": kept.told()} if isinstance(kept, Receipt) else {}
+        entry = {"entry": kept.content()} if isinstance(kept, Receipt) else {}
         output.print_json({**told, "checkpoint": signed.as_json(), **entry, "log_size": now})
         return output.DONE
     console = output.console()
     if isinstance(kept, Receipt):
-        entry = kept.told()
+        entry = kept.content()
         said = {"number": kept.number, "kind": str(entry.get("kind")), "at": str(entry.get("at"))}
         console.print(text("verification.says", **said), markup=False)
         for name, value in entry["body"].items():
@@ -167,7 +167,7 @@ def _compared(file: str, kept: Receipt | Checkpoint, log: str) -> int:
     try:
         latest = Checkpoint.from_json(now)
         latest.check()
-    except (NotWhatItSays, AttributeError) as wrong:
+    except (ProofError, AttributeError) as wrong:
         raise Difference(
             "verification.bad_signature", log, str(getattr(wrong, "field", ""))
         ) from None
@@ -184,7 +184,7 @@ def _compared(file: str, kept: Receipt | Checkpoint, log: str) -> int:
         proof = [bytes.fromhex(step) for step in told["proof"]]
     except (ValueError, TypeError, KeyError):
         raise UsageError(text("verification.no_contest", address=log)) from None
-    if not grew(signed.size, latest.size, signed.root, latest.root, proof):
+    if not verify_consistency(signed.size, latest.size, signed.root, latest.root, proof):
         raise Difference("verification.rewritten", log, file, latest.root.hex(), signed.root.hex())
     return latest.size
 
@@ -193,8 +193,8 @@ def _kept(path: Path) -> Receipt | Checkpoint:
     check_there(path)
     content = _parsed(path)
     try:
-        kept = read_kept(content)
-    except NotWhatItSays as wrong:
+        kept = read_proof(content)
+    except ProofError as wrong:
         raise UsageError(
             text("verification.no_receipt", file=str(path), part=wrong.field, why=text(wrong.why))
         ) from None
