@@ -28,7 +28,7 @@ from kakurenbo.reports.estimates import estimate
 from kakurenbo.rounds.publishing import PUBLISHED, judge_release, release_folders
 
 SEED, FIRST = 2020, 20
-QUICK = ("blind", "nearest", "likelihood", "kernel", "tracing", "max_entropy")
+QUICK = ("blind", "nearest", "likelihood", "kernel", "tracing")
 SLOW = ("champion",)
 DATA = "embedded"
 TEAM, RIVAL = "01", "02"

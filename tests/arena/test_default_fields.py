@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 BEST = {
     "amic2020": "champion",
-    "darc2019": "shadow_shop",
+    "darc2019": "two_owners",
     "pwscup2021": "likelihood_link",
     "pwscup2024": "posterior",
 }

@@ -259,12 +259,12 @@ def test_a_bot_anonymizes_what_its_own_team_was_given_and_sees_nothing_else(
     worker.drain()
     ((_, files, links),) = worker.seen["anonymize"]
     assert (set(files), links) == (
-        {f"handout/{name}" for name in ("contest.json", "hidden.csv", "README.md", "README.ja.md")},
+        {f"handout/{name}" for name in ("contest.json", "sample.csv", "README.md", "README.ja.md")},
         [],
     )
     submission = Entry.objects.get(round=prepared, team__number="02").submissions.get()
     assert submission.state == State.SCORED
-    assert submission.files.get().name == "hidden_02.csv"
+    assert submission.files.get().name == "release_02.csv"
 
 
 def test_a_bot_attacks_with_what_its_own_team_was_given_where_that_is_of_use_and_sees_nobody_elses(
@@ -450,7 +450,7 @@ def test_where_several_tables_count_each_is_a_target_and_the_best_of_several_gue
         hand_in(
             round,
             "01",
-            {f"hidden_01-{number}.csv": next(iter(anonymized(round, "01", tmp_path).values()))},
+            {f"release_01-{number}.csv": next(iter(anonymized(round, "01", tmp_path).values()))},
         )
         worker.drain()
     change_phase(round, "anonymize", PhaseState.SEALING)

@@ -1,5 +1,6 @@
 """What anonymizers, measures, attacks and rulebooks promise each other, and the few types that cross layers."""
 
+from kakurenbo.contest.bases import LinkageContest, MembershipContest, Rows
 from kakurenbo.contest.credit import Chance, Credit
 from kakurenbo.contest.declarations import (
     ANONYMIZE,
@@ -12,7 +13,7 @@ from kakurenbo.contest.declarations import (
 )
 from kakurenbo.contest.facts import CONTEST_FILE, ContestFacts, read_facts
 from kakurenbo.contest.fitting import fits, misfit, rulebooks_for
-from kakurenbo.contest.guesses import FoundGuess, Guesses, whole_numbers
+from kakurenbo.contest.guesses import FoundGuess, Guesses
 from kakurenbo.contest.measure import (
     Figure,
     Measurement,
@@ -20,6 +21,8 @@ from kakurenbo.contest.measure import (
     Threshold,
     Unit,
     Utility,
+    at_least,
+    at_most,
     json_number,
 )
 from kakurenbo.contest.preparation import (
@@ -54,6 +57,7 @@ from kakurenbo.methods.base import (
     has_columns,
     unknown_column,
 )
+from kakurenbo.methods.threats import whole_numbers
 
 __all__ = [
     "ANONYMIZE",
@@ -72,8 +76,10 @@ __all__ = [
     "Files",
     "FoundGuess",
     "Guesses",
+    "LinkageContest",
     "Measurement",
     "Mechanism",
+    "MembershipContest",
     "Phase",
     "Player",
     "Preparation",
@@ -82,6 +88,7 @@ __all__ = [
     "Release",
     "RoundData",
     "RoundResults",
+    "Rows",
     "Rulebook",
     "Schedule",
     "Score",
@@ -94,6 +101,8 @@ __all__ = [
     "Unit",
     "Utility",
     "as_decimal",
+    "at_least",
+    "at_most",
     "awarded",
     "by_number",
     "fits",

@@ -95,6 +95,16 @@ class Threshold:
         return f"{'≥' if self.minimum else '≤'} {self.value:g}"
 
 
+def at_most(value: float) -> Threshold:
+    """Return the threshold of a score that must not be higher."""
+    return Threshold(value, minimum=False)
+
+
+def at_least(value: float) -> Threshold:
+    """Return the threshold of a score that must not be lower."""
+    return Threshold(value)
+
+
 @dataclass(frozen=True)
 class Measurement:
     """One score of a release with its verdict, ready for a document.

@@ -47,7 +47,8 @@ from kakurenbo.contest.preparation import (
 from kakurenbo.contest.readme import readme_files
 from kakurenbo.contest.results import RoundResults, Standings, weights_of
 from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
-from kakurenbo.core import InputError, Schema, Source, collect_notices
+from kakurenbo.contest.standings import RoundScores, rank_rounds
+from kakurenbo.core import InputError, Schema, Source, collect_notices, table_bytes
 from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
 from kakurenbo.core.messages import Phrase
 from kakurenbo.core.rng import stream
@@ -224,13 +225,14 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def read_handout(self, path: Path) -> H:
         """A handout from what a team was given: its folder, or the data file in it."""
 
-    @abstractmethod
     def anonymize(self, handout: H, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
-        """Run a method on a handout the way this contest's data wants it."""
+        """Run a method on a handout; by default on its ``table``."""
+        return anonymizer(handout.table, rng)  # type: ignore[attr-defined]
 
-    @abstractmethod
     def release_files(self, handout: H, release: Release) -> Files:
-        """The files a team would submit for this release."""
+        """Return the files that a team submits for a release; by default its one table."""
+        team = getattr(handout, "team", "")
+        return {self.release_name(team or "01"): table_bytes(release.table)}
 
     @abstractmethod
     def read_release(self, handout: H, sources: Sequence[Source]) -> S:
@@ -244,9 +246,9 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """Return the submission with its attachments, and notices where the two disagree."""
         return submission
 
-    @abstractmethod
     def measure(self, handout: H, submission: S) -> Utility:
-        """Utility scores, thresholds, and what limits them: every figure that needs no secret."""
+        """Return utility scores, thresholds, and what limits them: every figure that needs no secret."""
+        return Utility({})
 
     def released(self, handout: H, submission: S) -> tuple[H, Release] | None:
         """Return the tables of a submission, and the handout with the candidate that they were made of.
@@ -291,17 +293,18 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
             A method that the attacker assumes was used, beside what the files tell.
         """
 
-    @abstractmethod
     def guess_form(self, knowledge: K) -> F:
-        """What a guess at a target must look like, from what attackers know of it."""
+        """Return what a guess at a target must look like; by default the knowledge itself."""
+        return cast(F, knowledge)
 
     @abstractmethod
     def read_guess(self, form: F, source: Source) -> G:
         """One guess at one target, checked against the rules without the answer."""
 
-    @abstractmethod
     def guess_bytes(self, guess: G) -> bytes:
-        """One guess as the file that ``attack`` writes and ``credit`` reads."""
+        """Return the file of a guess; by default the numbers in its array ``rows``."""
+        lines = (",".join(map(str, np.atleast_1d(row).tolist())) for row in guess.rows)  # type: ignore[attr-defined]
+        return "".join(f"{line}\n" for line in lines).encode()
 
     def bytes_of_attack(self, guess: object) -> bytes:
         """What an attack returned, as its file.
@@ -320,21 +323,22 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     @classmethod
     def _guess_type(cls) -> type:
-        """The type that this rulebook gives for G; ``object`` where it gives none that could be asked for."""
-        bases = (
-            base
-            for one in cls.__mro__
-            for base in getattr(one, "__orig_bases__", ())
-            if get_origin(base) is Rulebook
-        )
-        named = next((get_args(base)[-1] for base in bases), object)
-        plain = get_origin(named) or named
-        return plain if isinstance(plain, type) else object
+        """Return the last type argument of a base, which is the guess; ``object`` where there is none."""
+        for base in (
+            base for parent in cls.__mro__ for base in getattr(parent, "__orig_bases__", ())
+        ):
+            origin = get_origin(base)
+            if isinstance(origin, type) and issubclass(origin, Rulebook):
+                guess = get_args(base)[-1]
+                if not isinstance(guess, TypeVar):
+                    plain = get_origin(guess) or guess
+                    return plain if isinstance(plain, type) else object
+        return object
 
     @property
-    @abstractmethod
     def sample_attacks(self) -> Mapping[str, Attack[K, G]]:
         """The organizers' own attacks by the name they are shown under; several where the rules count several."""
+        return {}
 
     @property
     def only_shown(self) -> frozenset[str]:
@@ -414,9 +418,9 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def read_answer(self, path: Path) -> A:
         """The secret answer of one target: its folder ``answers/NN``, or the file in it."""
 
-    @abstractmethod
     def answer_form(self, answer: A) -> F:
-        """What a guess at a target must look like, where only the answer is at hand."""
+        """Return what a guess at a target must look like, from its answer; by default the answer itself."""
+        return cast(F, answer)
 
     def answer_for(self, answer: A, attacker: str) -> A:
         """The answer to what one attacker was given, where the contest deals a part to each; else it is the same for all."""
@@ -425,17 +429,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     @abstractmethod
     def score_guess(self, answer: A, guess: G) -> Credit:
         """What one guess earns."""
-
-    def credit_outcomes(self) -> int | None:
-        """How many different credits a guess at one target can get at most; None where the rulebook does not tell.
-
-        With :meth:`answer_bits` it tells an organizer how much of the answers whoever sees credits while guessing can learn.
-        """
-        return None
-
-    def answer_bits(self) -> float | None:
-        """How many bits the answer to one target has at least: log2 of how many there can be; None where that is unknown."""
-        return None
 
     def secret_measures(self, secrets: Secrets[H], submission: S) -> Utility | None:
         """Figures of a release that need a secret, such as a hidden test set; None where the contest has none."""
@@ -534,9 +527,14 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     # -- results -------------------------------------------------------------------------------------------------------
 
-    @abstractmethod
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
-        """Ranks and awards. One round, under any name, is ranked alone; several are weighed as the rules say."""
+        """Rank one round, under any name, alone, or several by the weights of the rules.
+
+        By default a release scores 1 minus the best accuracy against it, and an attacker its mean accuracy; the sum of both
+        ranks is the overall score.
+        """
+        scores = {name: RoundScores.of(results) for name, results in rounds.items()}
+        return rank_rounds(rounds, scores, self.weighed(rounds))
 
     def read_published(self, source: Source) -> RoundResults:
         """The results of a round from a table that the contest published; a rulebook whose contest had one reads it."""

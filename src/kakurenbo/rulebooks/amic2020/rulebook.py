@@ -33,7 +33,6 @@ from kakurenbo.contest import (
     read_facts,
     unknown_column,
 )
-from kakurenbo.contest.information import log2_choices
 from kakurenbo.core import (
     InputError,
     Layout,
@@ -468,15 +467,6 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
 
     def score_guess(self, answer: Answer, guess: MembershipGuess) -> Credit:
         return scores.count_hits(answer, guess.rows)
-
-    def credit_outcomes(self) -> int:
-        """0 to 100 hits."""
-        return files.GUESSES + 1
-
-    def answer_bits(self) -> float:
-        """Which rows of B are in the sample: one set of so many."""
-        population = files.SCALES[self.scale].population
-        return log2_choices(population, files.sample_size(population, self.rate))
 
     def read_published(self, source: Source) -> RoundResults:
         return matrix.read_matrix(source)

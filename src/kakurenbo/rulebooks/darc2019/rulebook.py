@@ -34,12 +34,10 @@ from kakurenbo.contest import (
     Utility,
     read_facts,
 )
-from kakurenbo.contest.information import log2_orders
 from kakurenbo.core import InputError, Schema, Source, Table, few_names, table_bytes
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Phrase
 from kakurenbo.data.transactions import (
-    CONTEST,
     RULES_NAMES,
     SCHEMA,
     release_bytes,
@@ -267,23 +265,6 @@ class Darc2019(
 
     def score_guess(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
         return credit.count_credit(answer, guess, self.mode)
-
-    def credit_outcomes(self) -> int | None:
-        """One third of a cell more or less, of every customer in every month."""
-        customers = self._customers()
-        return None if customers is None else 3 * customers * CONTEST.months + 1
-
-    def answer_bits(self) -> float | None:
-        """Who has which pseudonym in each month; at least as many as if everybody bought in one month alone, all alike."""
-        customers = self._customers()
-        return (
-            None if customers is None else CONTEST.months * log2_orders(customers // CONTEST.months)
-        )
-
-    def _customers(self) -> int | None:
-        """How many customers T has, where that is known before it is drawn."""
-        full = None if self.table or self.data == "own" else preparation.CONTEST_CUSTOMERS
-        return preparation.CUSTOMERS[self.scale] or full
 
     # -- results -------------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,6 @@ from kakurenbo.contest import (
     Utility,
     read_facts,
 )
-from kakurenbo.contest.information import log2_choices, log2_orders
 from kakurenbo.core import Schema, Source, Table, gather, table_bytes
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Phrase
@@ -354,15 +353,6 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
 
     def score_guess(self, answer: Answer, guess: LinkageGuess) -> Credit:
         return scores.count_credit(answer, guess, self.smoothing, self._most_rows)
-
-    def credit_outcomes(self) -> int:
-        """How many of the kept and of the deleted people a guess calls kept, and how many rows it finds: 0 to 50 each."""
-        return (HALF + 1) ** 3
-
-    def answer_bits(self) -> float:
-        """Who of 100 people was deleted, and which rows of a release, no smaller than it may be, the others are."""
-        rows = log2_choices(release.least_rows(self._most_rows, self.mode), HALF)
-        return log2_choices(PEOPLE, HALF) + rows + (log2_orders(HALF) if self.shuffled else 0.0)
 
     # -- results -------------------------------------------------------------------------------------------------------
 

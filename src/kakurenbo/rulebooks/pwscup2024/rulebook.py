@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.hamming import Sample
-from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGuess, RatingsKnowledge
+from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
 from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
@@ -34,7 +33,6 @@ from kakurenbo.contest import (
     Utility,
 )
 from kakurenbo.contest.commitments import digest
-from kakurenbo.contest.information import log2_orders
 from kakurenbo.core import Schema, Source, json_bytes
 from kakurenbo.core.messages import Phrase
 from kakurenbo.data import ratings
@@ -65,7 +63,7 @@ from kakurenbo.rulebooks.pwscup2024.release import (
     release_files,
     split_files,
 )
-from kakurenbo.rulebooks.pwscup2024.scores import HALF, count_hits, standings
+from kakurenbo.rulebooks.pwscup2024.scores import count_hits, standings
 from kakurenbo.rulebooks.pwscup2024.targets import (
     MASKS_FILE,
     Answer,
@@ -273,14 +271,6 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     def score_guess(self, answer: Answer, guess: RatingsGuess) -> Credit:
         return count_hits(answer, guess)
-
-    def credit_outcomes(self) -> int:
-        """0 to 50 hits of both kinds, each told by itself."""
-        return (HALF + 1) ** 2
-
-    def answer_bits(self) -> float:
-        """The order of fifty people, and a rating of each."""
-        return log2_orders(HALF) + HALF * math.log2(RATING_VALUES)
 
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
         return standings(rounds, self.weighed(rounds))
