@@ -12,20 +12,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
-from pathlib import Path
+from typing import Any
 
-from kakurenbo.contest import AnyRulebook, Credit, PreparedRound
-from kakurenbo.core import Source, write_folder
+from kakurenbo.contest import Credit, PreparedRound, engine
+from kakurenbo.contest.folders import ContestFolder
+from kakurenbo.contest.records import PUBLISHED
+from kakurenbo.core import Source
 from kakurenbo.core.rng import salt, stream
 from kakurenbo.methods import registry
 from kakurenbo.reports.estimates import estimate
-from kakurenbo.rounds.publishing import PUBLISHED, judge_release, release_folders
 
 SEED, FIRST = 2020, 20
 QUICK = ("blind", "nearest", "likelihood", "kernel", "tracing")
@@ -64,52 +64,40 @@ PASSES, SECONDS = 0.9, 60.0
 
 
 def play(name: str, number: int, attacks: tuple[str, ...]) -> PlayedDraw:
-    """Play one handout; its data are thrown away."""
+    """Play one handout."""
     contest = CONTESTS[name]
     rules = registry.build(
         "rulebooks", f"amic2020:round={contest.round},generator={contest.generator},data={DATA}"
     )
     seed = int.from_bytes(salt(SEED, "rehearsal", "amic2020", str(number))[:16], "little")
-    with tempfile.TemporaryDirectory(prefix="kakurenbo-hideout-") as place:
-        folder = Path(place) / "contest"
-        write_folder(folder, rules.prepare(seed, [TEAM, RIVAL]).files())
-        prepared = PreparedRound(rules, folder)
-        method, begun = registry.build("anonymizers", contest.defence), time.process_time()
-        handout = prepared.handout(TEAM)
-        release = rules.anonymize(handout, method, stream(seed, "anonymize", contest.defence))
-        seconds = {contest.defence: time.process_time() - begun}
-        files = rules.release_files(handout, release)
-        sources = [Source(file, data) for file, data in files.items()]
-        judged = judge_release(prepared, TEAM, sources, with_disqualified=True)
-        record = judged.record
-        played = PlayedDraw(record.state == PUBLISHED, record.scores, record.cause, seconds=seconds)
-        if played.passes:
-            phase = Path(place) / "phase"
-            write_folder(phase, release_folders(prepared, judged))
-            (phase / "attackers").symlink_to(folder / "attackers", target_is_directory=True)
-            attack(rules, phase, played, contest.defence, seed, attacks)
-        return played
-
-
-def attack(
-    rules: AnyRulebook,
-    phase: Path,
-    played: PlayedDraw,
-    defence: str,
-    seed: int,
-    attacks: Sequence[str],
-) -> None:
-    """Play attacks that are told the method."""
-    declared = registry.build("anonymizers", defence)
-    target = rules.read_target(
-        phase / "targets" / TEAM, phase / "attackers", declared=declared, attacker=RIVAL
+    prepared: PreparedRound[Any] = PreparedRound(
+        rules, engine.prepare(rules, seed, [TEAM, RIVAL]).files()
     )
-    answer = rules.read_answer(phase / "answers" / TEAM)
+    method, begun = registry.build("anonymizers", contest.defence), time.process_time()
+    handout, rng = prepared.handout(TEAM), stream(seed, "anonymize", contest.defence)
+    release = rules.anonymize(handout, method, rng)
+    seconds = {contest.defence: time.process_time() - begun}
+    files = rules.release_files(handout, release)
+    sources = [Source(file, data) for file, data in files.items()]
+    outcome = engine.judge_release(prepared, TEAM, sources, with_disqualified=True)
+    record = outcome.record
+    played = PlayedDraw(record.state == PUBLISHED, record.scores, record.cause, seconds=seconds)
+    if not played.passes:
+        return played
+    declared = registry.build("anonymizers", contest.defence)
+    target = rules.target_from_folders(
+        ContestFolder(outcome.target, TEAM),
+        [prepared.attackers],
+        declared=declared,
+        attacker=RIVAL,
+    )
+    answer = rules.read_answer(ContestFolder(outcome.answer, TEAM))
     for text in attacks:
-        method, begun = registry.build("attacks", text), time.process_time()
-        guess = method(target.knowledge, stream(seed, "attack", defence, text))
+        attack, begun = registry.build("attacks", text), time.process_time()
+        guess = attack(target.knowledge, stream(seed, "attack", contest.defence, text))
         played.seconds[text] = time.process_time() - begun
-        played.credits[text] = rules.credit(answer, guess).public()
+        played.credits[text] = rules.score_guess(answer, guess).public()
+    return played
 
 
 def lines(name: str, found: Sequence[PlayedDraw], attacks: Sequence[str]) -> list[str]:

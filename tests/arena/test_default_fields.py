@@ -12,7 +12,7 @@ from kakurenbo.arena import default_teams
 from kakurenbo.cli.demo import TEAMS
 from kakurenbo.core import Problems, Source, write_folder
 from kakurenbo.methods import registry
-from kakurenbo.rulebooks.amic2020.rulebook import Amic2020
+from kakurenbo.rulebooks.amic2020.rules import Amic2020
 
 pytestmark = pytest.mark.slow
 

@@ -17,6 +17,7 @@ from kakurenbo.contest import (
     ATTACK,
     Anonymizer,
     Attack,
+    ContestFolder,
     Counting,
     Credit,
     Figure,
@@ -32,7 +33,6 @@ from kakurenbo.contest import (
     Standings,
     Tries,
     Utility,
-    read_facts,
 )
 from kakurenbo.core import InputError, Schema, Source, Table, few_names, table_bytes
 from kakurenbo.core.errors import UsageError
@@ -147,11 +147,12 @@ class Darc2019(
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        where = files.find_original(path)
-        facts = read_facts(where, self.name)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        folder = ContestFolder.of(folder)
+        source = files.find_original(folder)
+        facts = folder.facts(self.name)
         team = facts.team if facts is not None else ""
-        return Handout(team, files.read_original(Source.of(where)))
+        return Handout(team, files.read_original(source))
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -257,8 +258,8 @@ class Darc2019(
             {files.ANSWER.name(target=secrets.target): matrices.answer_bytes(answer)},
         )
 
-    def read_answer(self, path: Path) -> Answer:
-        return matrices.read_answer(Source.of(files.find_file(path, files.ANSWER)))
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return matrices.read_answer(files.find_file(ContestFolder.of(folder), files.ANSWER))
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(answer.customers, answer.pseudonyms, answer.calendar, self.mode)

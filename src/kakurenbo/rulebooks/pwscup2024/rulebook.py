@@ -16,6 +16,8 @@ from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     Anonymizer,
+    ContestFacts,
+    ContestFolder,
     Credit,
     Figure,
     Files,
@@ -174,8 +176,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        return read_handout(path, self.name)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        return read_handout(ContestFolder.of(folder), self.name)
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -229,11 +231,11 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def guess_form(self, knowledge: RatingsKnowledge) -> GuessForm:
         return GuessForm(len(knowledge.ratings))
 
-    def read_target(
-        self, *paths: Path, declared: Anonymizer | None = None, attacker: str | None = None
+    def target_from_sources(
+        self, sources: Sequence[Source], facts: ContestFacts | None, declared: Anonymizer | None
     ) -> Target[RatingsKnowledge, GuessForm]:
         """One target, which knows its own columns of an E file."""
-        target = super().read_target(*paths, declared=declared, attacker=attacker)
+        target = super().target_from_sources(sources, facts, declared)
         return replace(target, form=replace(target.form, target=target.name))
 
     def read_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
@@ -263,8 +265,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     # -- the judge counts ------------------------------------------------------------------------------------------
 
-    def read_answer(self, path: Path) -> Answer:
-        return read_answer(path, self.name)
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return read_answer(ContestFolder.of(folder), self.name)
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(len(answer.people), answer.target)
