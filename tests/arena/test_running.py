@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from kakurenbo import arena
-from kakurenbo.arena import playing
 from kakurenbo.arena.calls import MethodCall
+from kakurenbo.arena.jobs import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.plan import Job
-from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
-from kakurenbo.arena.running import Settings, Tally, play
-from kakurenbo.arena.store import Result, Stores
+from kakurenbo.arena.runner import Settings, Tally, play
+from kakurenbo.arena.store import Result, RunStore
 from kakurenbo.core.errors import UsageError
 from kakurenbo.methods.registry import load
 
@@ -196,7 +195,7 @@ LEAVING = {
     "interrupt": "KeyboardInterrupt (misbehaving.py:",
     "generator": "GeneratorExit (misbehaving.py:",
     "unspeakable": "_Unspeakable: its message cannot be read (SystemExit) (misbehaving.py:",
-    "damage": "its worker could not do it (Damaged: a stored folder was changed after it was written)",
+    "damage": "a stored folder was changed after it was written",
 }
 
 
@@ -323,15 +322,14 @@ def test_stored_files_that_were_damaged_are_made_again(
     plan = plan_of(*FIELD)
     play_plan(plan, tmp_path / "run")
     before = documents(tmp_path / "run")
-    stores = Stores(tmp_path / "run")
-    found = play(plan, stores, here, Settings())
+    store = RunStore(tmp_path / "run")
+    found = play(plan, store, here, Settings())
     judged = next(result for job, result in found.items() if job.kind == JUDGE and job.team == "02")
-    folder = stores.at(root).tree(judged.key, name)
+    folder = store.tree(root, judged.key, name)
     next(file for file in folder.iterdir() if file.suffix == ".csv").write_text("damaged\n")
     for job, result in found.items():
         if job.kind == lost and job.team == "02":
-            stores.at(job.root).drop(result.key)
-    playing._TARGETS.forget()  # a worker that has read the files before does not read them again
+            store.drop(job.root, result)
     play_plan(plan, tmp_path / "run")
     assert documents(tmp_path / "run") == before
 
@@ -353,7 +351,7 @@ def test_repeats_give_means_and_intervals(play_plan: Play, tmp_path: Path) -> No
 def test_a_second_run_is_kept_out_of_the_folder_of_the_first(
     play_plan: Play, tmp_path: Path
 ) -> None:
-    from kakurenbo.arena.running import locked
+    from kakurenbo.arena.runner import locked
 
     with locked(tmp_path / "run"):
         (tmp_path / "run" / "run.json").write_text("{}")

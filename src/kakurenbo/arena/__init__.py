@@ -1,8 +1,8 @@
 """Tournaments: a plan of content-hashed jobs, played by processes that share no secrets, resumable, with a report."""
 
-from kakurenbo.arena.executors import Workers, cluster, processes
 from kakurenbo.arena.plan import Job, Plan, make_plan
-from kakurenbo.arena.running import ProgressListener, Settings, Tally
+from kakurenbo.arena.pool import Workers, cluster, processes
+from kakurenbo.arena.runner import ProgressListener, Settings, Tally
 from kakurenbo.arena.store import Result
 from kakurenbo.arena.teams_file import Entrant, TeamsFile, default_teams, read_teams_file
 from kakurenbo.arena.tournament import Tournament, play_tournament, stored_plan
