@@ -59,7 +59,14 @@ _TRANSLATED = re.compile(
     "[。、]|です|ます|ません"
 )  # a sentence of the Japanese catalogue, not to be read as English
 _ARGUMENTS_OF_AUDITS = ("original", "release")  # which Python takes as parameters
-_MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
+_MODULES = {
+    "rulebooks": "listing",
+    "anonymizers": "listing",
+    "attacks": "listing",
+    "run": "tournaments",
+    "report": "tournaments",
+    "demo": "tournaments",
+}
 
 
 class _Verbs(click.Group):
