@@ -80,7 +80,7 @@ def test_what_players_are_sent_holds_no_contest_seed_no_answer_and_no_secret_pat
     orders = Orders(plan, store, play(plan, store, here, arena.Settings()))
     sent = [orders.order(job) for job in plan.jobs if job.kind in (ANONYMIZE, ATTACK)]
     assert len(sent) == 3 + 3 * 2
-    handouts = {path.read_bytes() for path in (tmp_path / "run" / "teams").rglob("hidden.csv")}
+    handouts = {path.read_bytes() for path in (tmp_path / "run" / "teams").rglob("sample.csv")}
     for order in sent:
         folders = order.folders()
         data = pickle.dumps((order.task, folders))
