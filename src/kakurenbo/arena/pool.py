@@ -32,6 +32,7 @@ from kakurenbo.contest import Files
 from kakurenbo.core.compiling import announce, announce_with
 from kakurenbo.core.errors import KakurenboError
 
+_GONE = "the workers are gone; run the same command again to go on"
 DIED = "its worker process died each time (killed, or out of memory)"
 _PRELOADED = (
     "kakurenbo.arena.jobs",
@@ -95,6 +96,7 @@ class Worker:
         self.job: Job | None = None
         self.limit: float | None = None
         self.deadline: float | None = None
+        self.has_started = False
         self._kept: dict[str, Files] = {}
         self.connection, theirs = context.Pipe()
         setup = (theirs, dict(os.environ), role == JUDGES, tuple(code))
@@ -121,6 +123,7 @@ class Worker:
         if message == _COMPILING:
             announce()
             return None
+        self.has_started = True
         if message == _STARTED:  # code is loaded once per process: that is not the method's time
             self.deadline = None if self.limit is None else time.monotonic() + self.limit
             return None
@@ -147,6 +150,7 @@ class ProcessCrew:
     def __init__(self, count: int, code_of: CodeOf) -> None:
         self._count, self._code_of = count, code_of
         self._workers: list[Worker] = []
+        self._stillborn = 0  # workers in a row that died before they began a task
         self._others: list[Connection] = []
         # Never forked from this process: Polars and BLAS hold threads that a fork would leave locked, and a fork would
         # inherit secrets. The server that is forked instead has loaded libraries and nothing else.
@@ -188,8 +192,11 @@ class ProcessCrew:
                 return worker.start(job, task, folders, limit)
             except OSError:  # it was killed while it waited
                 self._remove(worker)
-        self._add(job.role).start(job, task, folders, limit)
-        return None
+        worker = self._add(job.role)
+        try:
+            return worker.start(job, task, folders, limit)
+        except OSError:
+            raise KakurenboError(_GONE) from None
 
     def wait(self) -> list[tuple[Job, Outcome | str]]:
         """Wait until something has ended; of a task whose worker was lost, say why."""
@@ -215,6 +222,9 @@ class ProcessCrew:
         worker.job, worker.deadline = None, None
         if outcome == DIED:
             self._remove(worker)
+            self._stillborn = 0 if worker.has_started else self._stillborn + 1
+            if self._stillborn >= _ATTEMPTS:
+                raise KakurenboError(_GONE)
         return [(job, outcome)]
 
     def _remove(self, worker: Worker) -> None:
@@ -371,7 +381,7 @@ class ClusterCrew(ProcessCrew):
 
     def _outcome(self, future: Any) -> Outcome | str:
         if future.status in ("cancelled", "lost"):
-            raise KakurenboError("the workers are gone; run the same command again to go on")
+            raise KakurenboError(_GONE)
         error = future.exception()
         if error is None:
             outcome: Outcome = future.result()
