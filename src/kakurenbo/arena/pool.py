@@ -32,7 +32,6 @@ from kakurenbo.contest import Files
 from kakurenbo.core.compiling import announce, announce_with
 from kakurenbo.core.errors import KakurenboError
 
-_GONE = "the workers are gone; run the same command again to go on"
 DIED = "its worker process died each time (killed, or out of memory)"
 _PRELOADED = (
     "kakurenbo.arena.jobs",
@@ -196,7 +195,7 @@ class ProcessCrew:
         try:
             return worker.start(job, task, folders, limit)
         except OSError:
-            raise KakurenboError(_GONE) from None
+            raise KakurenboError("error.workers_gone") from None
 
     def wait(self) -> list[tuple[Job, Outcome | str]]:
         """Wait until something has ended; of a task whose worker was lost, say why."""
@@ -224,7 +223,7 @@ class ProcessCrew:
             self._remove(worker)
             self._stillborn = 0 if worker.has_started else self._stillborn + 1
             if self._stillborn >= _ATTEMPTS:
-                raise KakurenboError(_GONE)
+                raise KakurenboError("error.workers_gone")
         return [(job, outcome)]
 
     def _remove(self, worker: Worker) -> None:
@@ -381,7 +380,7 @@ class ClusterCrew(ProcessCrew):
 
     def _outcome(self, future: Any) -> Outcome | str:
         if future.status in ("cancelled", "lost"):
-            raise KakurenboError(_GONE)
+            raise KakurenboError("error.workers_gone")
         error = future.exception()
         if error is None:
             outcome: Outcome = future.result()

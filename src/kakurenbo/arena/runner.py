@@ -120,7 +120,7 @@ def locked(folder: Path) -> Iterator[None]:
         with FileLock(folder / ".lock", blocking=False):
             yield
     except Timeout:
-        raise UsageError(f"{folder}: another run is at work in this folder") from None
+        raise UsageError("error.another_run", at=folder) from None
 
 
 # -- tasks ---------------------------------------------------------------------------------------------------------------

@@ -19,13 +19,13 @@ from kakurenbo.contest import Anonymizer, Release
 from kakurenbo.core import Integer, Schema, Table
 from kakurenbo.core.arrays import Floats, Rng
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import parameter
 
 Clique = tuple[str, ...]
 MAX_MODEL_SIZE = 80.0  # megabytes
 ROUNDS_PER_COLUMN = 16
 MEASURED_SHARE = 0.9  # of a round's budget; the rest is for choosing
-_NEEDED = "differentially private synthesis needs mbi: pip install 'kakurenbo[dp]'"
 
 
 @dataclass(frozen=True)
@@ -41,21 +41,21 @@ class _Private(Anonymizer):
         high=1000,
     )
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         return super().unfit(schema) or self.lacking()
 
-    def lacking(self) -> str:
-        return "" if find_spec("mbi") else _NEEDED
+    def lacking(self) -> str | Message:
+        return "" if find_spec("mbi") else Message("error.dp_extra")
 
     def __call__(self, table: Table, rng: Rng) -> Release:
         if not len(table):
             return Release.of(table)
-        marginals = Marginals(table, self.bins, rng)
-        root = math.log(1 / self.delta)  # epsilon = rho + 2 sqrt(rho ln(1 / delta))
-        model = self._fit(marginals, (math.sqrt(root + self.epsilon) - math.sqrt(root)) ** 2)
-        before = np.random.get_state()  # noqa: NPY002 - the library draws from it
-        np.random.seed(int(rng.integers(2**32)))  # noqa: NPY002
+        before = np.random.get_state()  # noqa: NPY002 - the library draws from it, once it is loaded
         try:
+            marginals = Marginals(table, self.bins, rng)
+            root = math.log(1 / self.delta)  # epsilon = rho + 2 sqrt(rho ln(1 / delta))
+            model = self._fit(marginals, (math.sqrt(root + self.epsilon) - math.sqrt(root)) ** 2)
+            np.random.seed(int(rng.integers(2**32)))  # noqa: NPY002
             drawn = model.synthetic_data(rows=len(table)).to_dict()
         finally:
             np.random.set_state(before)  # noqa: NPY002
@@ -156,7 +156,7 @@ class Marginals:
         try:
             import mbi
         except ImportError as error:
-            raise UsageError(_NEEDED) from error
+            raise UsageError("error.dp_extra") from error
         widths = bin_widths(table.schema, bins)
         sizes = {c.name: -(-int(c.size or 1) // widths[c.name]) for c in table.schema}
         codes = {name: table.codes[name].astype(np.int64) // w for name, w in widths.items()}

@@ -11,7 +11,7 @@ from kakurenbo.anonymizers.tables.columns import ColumnMethod
 from kakurenbo.contest import Release
 from kakurenbo.core import Category, Codes, Table
 from kakurenbo.core.arrays import Ints, Rng
-from kakurenbo.measures.records import in_reach
+from kakurenbo.measures.records import within_distance
 from kakurenbo.methods.parameters import parameter
 
 _BLOCK = 512  # rows whose candidates are looked for at once
@@ -23,7 +23,7 @@ class Permute(ColumnMethod):
     """Permute each column independently of the others: the histograms stay, everything between columns goes."""
 
     columns: tuple[str, ...] | None = parameter(
-        None, "columns whose values move", none="all columns"
+        None, "columns whose values move", none="word.all_columns"
     )
 
     def __call__(self, table: Table, rng: Rng) -> Release:
@@ -45,7 +45,7 @@ class Swap(ColumnMethod):
     """
 
     columns: tuple[str, ...] | None = parameter(
-        None, "columns whose values move", none="all columns"
+        None, "columns whose values move", none="word.all_columns"
     )
     share: float = parameter(0.2, "share of the cells of a column that are swapped", low=0, high=1)
     reach: float | None = parameter(
@@ -53,7 +53,7 @@ class Swap(ColumnMethod):
         "how far apart in rank two numbers that are swapped may be, as a share of the rows",
         low=0,
         high=1,
-        none="any two",
+        none="word.any_two",
     )
 
     def __call__(self, table: Table, rng: Rng) -> Release:
@@ -118,7 +118,7 @@ class SwapNear(ColumnMethod):
         rows, columns = [], []
         for start in range(0, len(table), _BLOCK):
             block = np.arange(start, min(start + _BLOCK, len(table)))
-            near = in_reach(table.take(block), table, self.reach, self.cells)
+            near = within_distance(table.take(block), table, self.reach, self.cells)
             near[np.arange(len(block)), block] = False
             lots = np.where(near, rng.random(near.shape), np.inf)
             drawn = np.argpartition(lots, min(_CANDIDATES, len(table) - 1), axis=1)[:, :_CANDIDATES]
