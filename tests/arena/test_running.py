@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from kakurenbo import arena
+from kakurenbo.arena import pool
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.jobs import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.plan import Job
 from kakurenbo.arena.runner import Settings, Tally, play
 from kakurenbo.arena.store import Result, RunStore
-from kakurenbo.core.errors import UsageError
+from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.methods.registry import load
 
 Entrant = arena.Entrant
@@ -304,6 +305,14 @@ def test_a_worker_that_is_killed_once_loses_nothing(play_plan: Play, tmp_path: P
     played, _ = play_plan(plan, tmp_path / "run", arena.processes(2))
     assert (tmp_path / "marker").exists()
     assert not played.document.failures
+
+
+def test_workers_that_cannot_even_start_end_the_run_in_a_sentence(
+    play_plan: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "_serve", print)  # a process that ends at once
+    with pytest.raises(KakurenboError, match="the workers are gone"):
+        play_plan(plan_of(*FIELD), tmp_path / "run", arena.processes(2))
 
 
 def test_failed_jobs_are_played_again_when_asked(play_plan: Play, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from multiprocessing import connection as pipes
 from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import Any
 
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.jobs import ONE_THREAD, Task, late_outcome, load_code, perform
@@ -50,52 +50,19 @@ CodeOf = Callable[[str], Sequence[MethodCall]]
 """The code that workers of a role need."""
 
 
-class Crew(Protocol):
-    """Workers while they are open.
-
-    Attributes
-    ----------
-    attempts : int
-        How often a task is given to a worker that dies before it is given up.
-    """
-
-    attempts: int
-
-    @property
-    def at_a_time(self) -> int:
-        """How many tasks run at a time."""
-
-    def has_room(self, role: str) -> bool:
-        """Whether a worker of a role can take one more task."""
-
-    def submit(
-        self, job: Job, task: Task, folders: Mapping[str, Files], limit: float | None
-    ) -> None:
-        """Hand out a task with its folders by digest; a player's may take ``limit`` seconds."""
-
-    def wait(self) -> list[tuple[Job, Outcome | str]]:
-        """Wait until tasks have ended; of a task whose worker was lost, say why."""
-
-    def start_ahead(self, role: str, count: int) -> None:
-        """Start up to ``count`` workers of a role that will be needed."""
-
-    def dismiss(self, role: str) -> None:
-        """End the workers of a role that has no more tasks."""
-
-
 @dataclass(frozen=True)
 class Workers:
     """Workers by their name for people (``2 processes``), and how to open them."""
 
     name: str
-    open: Callable[[CodeOf], AbstractContextManager[Crew]]
+    open: Callable[[CodeOf], AbstractContextManager[ProcessCrew]]
 
 
 def processes(count: int) -> Workers:
     """So many tasks at a time on this machine."""
 
     @contextmanager
-    def opened(code_of: CodeOf) -> Iterator[Crew]:
+    def opened(code_of: CodeOf) -> Iterator[ProcessCrew]:
         with _environment(ONE_THREAD):
             crew = ProcessCrew(count, code_of)
             with crew.closing():
@@ -108,7 +75,7 @@ def cluster(address: str, judges: int = 1) -> Workers:
     """Players' tasks on the workers of a Dask cluster, the judge's in processes of this machine."""
 
     @contextmanager
-    def opened(code_of: CodeOf) -> Iterator[Crew]:
+    def opened(code_of: CodeOf) -> Iterator[ProcessCrew]:
         with connected(address) as client, _environment(ONE_THREAD):
             crew = ClusterCrew(client, judges, code_of)
             with crew.closing():
@@ -128,6 +95,7 @@ class Worker:
         self.job: Job | None = None
         self.limit: float | None = None
         self.deadline: float | None = None
+        self.has_started = False
         self._kept: dict[str, Files] = {}
         self.connection, theirs = context.Pipe()
         setup = (theirs, dict(os.environ), role == JUDGES, tuple(code))
@@ -154,6 +122,7 @@ class Worker:
         if message == _COMPILING:
             announce()
             return None
+        self.has_started = True
         if message == _STARTED:  # code is loaded once per process: that is not the method's time
             self.deadline = None if self.limit is None else time.monotonic() + self.limit
             return None
@@ -167,13 +136,20 @@ class Worker:
 
 
 class ProcessCrew:
-    """Processes of this machine, ``count`` of them at work at a time."""
+    """Processes of this machine, ``count`` of them at work at a time.
+
+    Attributes
+    ----------
+    attempts : int
+        How often a task is given to a worker that dies before it is given up.
+    """
 
     attempts = _ATTEMPTS
 
     def __init__(self, count: int, code_of: CodeOf) -> None:
         self._count, self._code_of = count, code_of
         self._workers: list[Worker] = []
+        self._stillborn = 0  # workers in a row that died before they began a task
         self._others: list[Connection] = []
         # Never forked from this process: Polars and BLAS hold threads that a fork would leave locked, and a fork would
         # inherit secrets. The server that is forked instead has loaded libraries and nothing else.
@@ -188,12 +164,15 @@ class ProcessCrew:
 
     @property
     def at_a_time(self) -> int:
+        """How many tasks run at a time."""
         return self._count
 
     def has_room(self, role: str) -> bool:
+        """Whether a worker of a role can take one more task."""
         return sum(worker.job is not None for worker in self._workers) < self._count
 
     def start_ahead(self, role: str, count: int) -> None:
+        """Start up to ``count`` workers that will be needed."""
         if self._count > 1:  # one process at a time starts the next when it is needed
             for _ in range(min(count, self._count)):
                 self._add(role)
@@ -205,16 +184,21 @@ class ProcessCrew:
     def submit(
         self, job: Job, task: Task, folders: Mapping[str, Files], limit: float | None
     ) -> None:
+        """Hand out a task with its folders by digest; a player's may take ``limit`` seconds."""
         idle = [worker for worker in self._workers if worker.role == job.role and not worker.job]
         for worker in idle:
             try:
                 return worker.start(job, task, folders, limit)
             except OSError:  # it was killed while it waited
                 self._remove(worker)
-        self._add(job.role).start(job, task, folders, limit)
-        return None
+        worker = self._add(job.role)
+        try:
+            return worker.start(job, task, folders, limit)
+        except OSError:
+            raise KakurenboError("error.workers_gone") from None
 
     def wait(self) -> list[tuple[Job, Outcome | str]]:
+        """Wait until something has ended; of a task whose worker was lost, say why."""
         busy = {worker.connection: worker for worker in self._workers if worker.job}
         deadlines = [worker.deadline for worker in busy.values() if worker.deadline is not None]
         timeout = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
@@ -237,6 +221,9 @@ class ProcessCrew:
         worker.job, worker.deadline = None, None
         if outcome == DIED:
             self._remove(worker)
+            self._stillborn = 0 if worker.has_started else self._stillborn + 1
+            if self._stillborn >= _ATTEMPTS:
+                raise KakurenboError("error.workers_gone")
         return [(job, outcome)]
 
     def _remove(self, worker: Worker) -> None:
@@ -245,18 +232,21 @@ class ProcessCrew:
         self._workers.remove(worker)
 
     def dismiss(self, role: str) -> None:
+        """End the workers of a role that has no more tasks."""
         for worker in [worker for worker in self._workers if worker.role == role]:
             worker.end(now=False)
             self._workers.remove(worker)
 
     @contextmanager
     def closing(self) -> Iterator[None]:
-        """End all processes; after an error or a Ctrl-C without waiting for their tasks."""
+        """End all processes; after an error or a Ctrl-C without waiting for what they do."""
+        is_done = False
         try:
             yield
+            is_done = True
         finally:
             for worker in self._workers:
-                worker.end(now=worker.job is not None)
+                worker.end(now=not is_done)
 
 
 def _serve(
@@ -390,7 +380,7 @@ class ClusterCrew(ProcessCrew):
 
     def _outcome(self, future: Any) -> Outcome | str:
         if future.status in ("cancelled", "lost"):
-            raise KakurenboError("the workers are gone; run the same command again to go on")
+            raise KakurenboError("error.workers_gone")
         error = future.exception()
         if error is None:
             outcome: Outcome = future.result()

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from filelock import FileLock, Timeout
 
@@ -27,7 +28,7 @@ from kakurenbo.arena.jobs import (
     target_place,
 )
 from kakurenbo.arena.plan import Job, Plan, SubmittedFolder
-from kakurenbo.arena.pool import Crew, Workers
+from kakurenbo.arena.pool import ProcessCrew, Workers
 from kakurenbo.arena.store import (
     DONE,
     FAILED,
@@ -119,7 +120,7 @@ def locked(folder: Path) -> Iterator[None]:
         with FileLock(folder / ".lock", blocking=False):
             yield
     except Timeout:
-        raise UsageError(f"{folder}: another run is at work in this folder") from None
+        raise UsageError("error.another_run", at=folder) from None
 
 
 # -- tasks ---------------------------------------------------------------------------------------------------------------
@@ -161,32 +162,30 @@ class Orders:
         return self._made[job]
 
     def _make(self, job: Job) -> Order:
-        plan, role = self._plan, {PREPARE: self._prepare, JUDGE: self._judge, CREDIT: self._credit}
-        entrant = None
-        seed = ""
+        plan = self._plan
+        inputs = self._INPUTS[job.kind](self, job) if job.kind in self._INPUTS else {}
+        method = None
         if job.kind == ANONYMIZE:
-            inputs = {HANDOUT: self._stored(job.needs[0], f"{TEAMS}/{job.team}/handout")}
             method = plan.by_team[job.team].anonymizer
-        elif job.kind == ATTACK:
-            inputs, entrant = self._attack(job), plan.by_team.get(job.attacker)
-            method = entrant.attack if entrant else None
-        else:
-            inputs, method = role[job.kind](job) if job.kind in role else {}, None
-        # The organizers' own attacks have randomness that anybody can repeat.
-        if method is not None:
+        elif job.kind == ATTACK and job.attacker in plan.by_team:
+            method = plan.by_team[job.attacker].attack
+        seed, teams = "", tuple[str, ...]()
+        if (
+            method is not None
+        ):  # the organizers' own attacks have randomness that anybody can repeat
             seed = str(plan.seed_for(job))
-        is_drawn = job.kind == PREPARE and not inputs
-        teams = tuple(plan.targets) if is_drawn else ()
+        elif job.kind == PREPARE and not inputs:
+            seed, teams = str(plan.seed_of(job.repeat)), tuple(plan.targets)
         task = Task(
             kind=job.kind,
             rulebook=plan.rulebook_of[job.round],
             method=method,
-            seed=str(plan.seed_of(job.repeat)) if is_drawn else seed,
+            seed=seed,
             team=job.team,
             attacker=job.attacker,
             teams=teams,
             unranked=tuple(team for team in plan.unranked if team in teams),
-            inputs={name: folder.digests.whole for name, folder in inputs.items()},
+            inputs={role: folder.digests.whole for role, folder in inputs.items()},
         )
         return Order(task, inputs, _key(task, inputs))
 
@@ -198,6 +197,9 @@ class Orders:
         if self._plan.preparation is not None:
             return {"preparation": self._organizers_files(self._plan.preparation)}
         return {}
+
+    def _anonymize(self, job: Job) -> dict[str, Input]:
+        return {HANDOUT: self._stored(job.needs[0], f"{TEAMS}/{job.team}/handout")}
 
     def _judge(self, job: Job) -> dict[str, Input]:
         if self._plan.phase is not None:
@@ -245,6 +247,14 @@ class Orders:
         if self._plan.rules.attackers_use_handouts and own in self._results[prepare].trees:
             inputs[OWN] = self._stored(prepare, own)
         return inputs
+
+    _INPUTS: ClassVar[Mapping[str, Callable[[Orders, Job], dict[str, Input]]]] = {
+        PREPARE: _prepare,
+        ANONYMIZE: _anonymize,
+        JUDGE: _judge,
+        ATTACK: _attack,
+        CREDIT: _credit,
+    }
 
     def _stored(self, job: Job, place: str) -> Input:
         result = self._results[job]
@@ -312,7 +322,7 @@ class _Run:
             for need in job.needs:
                 self.followers[need].append(job)
 
-    def play(self, crew: Crew) -> Mapping[Job, Result]:
+    def play(self, crew: ProcessCrew) -> Mapping[Job, Result]:
         self.crew = crew
         for job in self.plan.jobs:
             if not job.needs:
@@ -329,7 +339,8 @@ class _Run:
 
     def _launch(self) -> None:
         """Hand out jobs as far as there is room, the earliest first."""
-        while roles := [role for role, jobs in self.ready.items() if jobs and self._has_room(role)]:
+        has_room = self.crew.has_room
+        while roles := [role for role, jobs in self.ready.items() if jobs and has_room(role)]:
             job = heapq.heappop(self.ready[min(roles, key=lambda role: self.ready[role][0])])
             order = self.orders.order(job)
             limit = self.settings.limit if order.task.method is not None else None
@@ -337,9 +348,6 @@ class _Run:
             self.running.add(job)
             self.tally.running = min(len(self.running), self.crew.at_a_time)
             self.tell(self.tally, job, None)
-
-    def _has_room(self, role: str) -> bool:
-        return self.crew.has_room(role)
 
     def _land(self, job: Job, outcome: Outcome | str) -> None:
         """Store what a job gave; give one whose worker died to another, a few times."""

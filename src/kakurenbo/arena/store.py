@@ -218,9 +218,9 @@ class RunStore:
         try:
             files = read_folder(path)
         except (OSError, UsageError) as error:
-            raise DamagedTree(f"a stored folder cannot be read ({error})") from error
+            raise DamagedTree("error.stored_unreadable", reason=error) from error
         if path not in self._verified and TreeDigests.of(files).whole != digest:
-            raise DamagedTree("a stored folder was changed after it was written")
+            raise DamagedTree("error.stored_changed")
         self._verified.add(path)
         return files
 

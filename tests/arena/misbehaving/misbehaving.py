@@ -76,7 +76,7 @@ _EXITS = {
     "interrupt": KeyboardInterrupt,
     "generator": GeneratorExit,
     "unspeakable": _Unspeakable,
-    "damage": lambda: DamagedTree("a stored folder was changed after it was written"),
+    "damage": lambda: DamagedTree("error.stored_changed"),
 }
 
 
