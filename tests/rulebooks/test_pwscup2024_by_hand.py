@@ -230,6 +230,35 @@ def test_a_team_that_does_not_choose_is_told_the_number_that_is_taken() -> None:
     ]
 
 
+def test_a_valid_release_that_agrees_with_another_candidate_gets_a_notice_that_names_it() -> None:
+    first = small_original(60)
+    second = first.take(np.roll(np.arange(60), 1))  # other rows, the same values
+    several = Handout("01", (first, second), assigned=True)
+    files = split_files("01", ratings.split(second))
+    for choice, codes in (
+        (None, ["pwscup2024.not_chosen", "pwscup2024.closer_candidate"]),
+        (1, ["pwscup2024.closer_candidate"]),
+        (2, []),
+    ):
+        chosen = {} if choice is None else {"C01_choice.json": b'{"candidate": %d}' % choice}
+        found = attempt(
+            BOOK.read_release,
+            several,
+            [Source(name, data) for name, data in {**files, **chosen}.items()],
+        )
+        assert isinstance(found, Read), found
+        assert [notice.code for notice in found.notices] == codes
+        if codes:
+            assert "agree far more with candidate 2" in found.notices[-1].message
+            assert 'C01_choice.json: {"candidate": 2}' in found.notices[-1].fix
+
+
+def test_an_empty_guess_file_is_told_to_be_empty() -> None:
+    found = attempt(BOOK.read_guess, GuessForm(50, "02"), Source("E01_02.csv", b""))
+    assert isinstance(found, Problems)
+    assert [problem.code for problem in found] == ["text.empty"]
+
+
 def test_files_that_attackers_read_have_at_least_one_row_and_all_as_many(tmp_path: Path) -> None:
     known, _ = under_attack(small_original(60), ratings.split(small_original(60)))
     empty = {name: data.partition(b"\n")[0] + b"\n" for name, data in release().items()}
