@@ -364,7 +364,7 @@ def method_verb(
                 one_on_stdout(values)
                 method = make(cls, take_given(values, wanted))
                 if reason := misfit(type(rulebook), method):
-                    raise UsageError(f"{method_name} {reason}")
+                    raise UsageError("error.method_misfit", method=method_name, reason=reason)
                 return body(rulebook, method, **values)
 
             options = [parameter_option(group, method_name, one) for one in wanted]
