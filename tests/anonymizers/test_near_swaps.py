@@ -14,7 +14,7 @@ from kakurenbo.anonymizers.tables.suppression import SuppressRare, Thin
 from kakurenbo.anonymizers.tables.swap import SwapNear
 from kakurenbo.core import Category, Decimal, Integer, Schema, Table
 from kakurenbo.data import health as nhanes
-from kakurenbo.measures.records import in_reach
+from kakurenbo.measures.records import within_distance
 from kakurenbo.measures.regression import logistic_regression
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
@@ -73,7 +73,7 @@ def test_rr_redraws_every_column_with_a_list_of_values_and_refuses_others_by_nam
     release = RandomizedResponse(p=0.0)(people(), rng()).table
     assert (release.values("bmi") == people().values("bmi")).all()
     assert (release.values("race") != people().values("race")).mean() > 0.5
-    assert "no list of values" in RandomizedResponse(columns=("bmi",)).unfit(nhanes.SCHEMA)
+    assert "no list of values" in str(RandomizedResponse(columns=("bmi",)).unfit(nhanes.SCHEMA))
     assert not SuppressRare(columns=("race", "bmi")).unfit(nhanes.SCHEMA)
 
 
@@ -109,7 +109,7 @@ def test_swapped_records_are_those_of_the_table_and_each_is_within_reach_of_the_
     release = SwapNear(reach=4, cells=4)(people(), rng())
     assert release.rows is None
     assert sorted(release.table.rows()) == sorted(people().rows())
-    assert in_reach(people(), release.table, 4, 4).diagonal().all()
+    assert within_distance(people(), release.table, 4, 4).diagonal().all()
     assert (
         np.array(release.table.rows(), dtype=object) != np.array(people().rows(), dtype=object)
     ).any(axis=1).mean() > 0.9

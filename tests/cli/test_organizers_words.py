@@ -14,9 +14,10 @@ from kakurenbo.cli import main
 from kakurenbo.cli.console import SafeConsole
 from kakurenbo.cli.publish import _print_notices
 from kakurenbo.cli.verify import _place
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.core import Integer, Problems, Source, open_archive, write_folder
 from kakurenbo.core.messages import render, retold, text_or
-from kakurenbo.rounds import PublishedRound, ReleaseRecord, publish_round, score_round
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 
@@ -65,7 +66,7 @@ def test_a_notice_of_what_a_zip_left_behind_names_the_entry_and_not_the_folder_a
     read = attempt(open_archive, Source("C03.zip", packed.getvalue()))
     assert not isinstance(read, Problems)
     (notice,) = [notice for notice in read.notices if notice.code == "archive.left_behind"]
-    assert notice.parameters["names"] == ["03/.DS_Store", "03/._C03_0.csv", "__MACOSX"]
+    assert notice.params["names"] == ["03/.DS_Store", "03/._C03_0.csv", "__MACOSX"]
 
 
 def test_a_notice_about_many_releases_is_given_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ from kakurenbo.judge.submissions.queries import which_counts
 from kakurenbo.judge.trust import rules as trust
 from kakurenbo.methods import registry
 from kakurenbo.reports.document import FORMAT
-from kakurenbo.rulebooks.amic2020.rulebook import Amic2020
+from kakurenbo.rulebooks.amic2020.rules import Amic2020
 
 RULEBOOKS = ["amic2020", "darc2019", "pwscup2021", "pwscup2024"]
 """Of which ``make soak`` plays every one where one of them is enough to tell a fault."""

@@ -31,7 +31,7 @@ class WhichRow(kb.LinkageContest):
     schema = PEOPLE
     utility_limits: ClassVar[Mapping[str, kb.Threshold]] = {"same": kb.at_least(0.2)}
 
-    def original(self, rng: np.random.Generator) -> kb.Table:
+    def draw_original(self, rng: np.random.Generator) -> kb.Table:
         return kb.Table(
             PEOPLE, {column.name: rng.integers(0, column.size, 40) for column in PEOPLE}
         )

@@ -11,21 +11,23 @@ import pytest
 from tests.reading import Read, attempt
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, Credit, RoundResults
+from kakurenbo.contest.bases import blind_membership, read_rows
 from kakurenbo.core import Problems, Severity, Source, Table
 from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.data.adult import SCHEMA, read_census
+from kakurenbo.methods.threats import MembershipGuess
 from kakurenbo.rulebooks.amic2020 import Amic2020, Answer, Handout, Questionnaire, Submission
 from kakurenbo.rulebooks.amic2020.claims import exaggerated, exaggerated_presence
+from kakurenbo.rulebooks.amic2020.data import PersonalData
 from kakurenbo.rulebooks.amic2020.files import (
+    ROW_TWICE,
     SCALES,
     population_of,
-    read_answer_file,
-    read_rows,
+    read_answer,
     team_in,
 )
-from kakurenbo.rulebooks.amic2020.preparation import PersonalData
 from kakurenbo.rulebooks.amic2020.questionnaire import read_questionnaire
-from kakurenbo.rulebooks.amic2020.scores import blind_guessing, count_hits, points
+from kakurenbo.rulebooks.amic2020.scores import points
 from kakurenbo.rulebooks.amic2020.utility import INCOME_DEPTH, RELATIONSHIP, measure
 
 ADA = (
@@ -225,7 +227,7 @@ def test_a_claim_may_be_rounded_by_one_percent() -> None:
     (notice,) = exaggerated_presence(
         form({"claims": {"delta_presence": 0.25}}), release, population, FILE
     )
-    assert (notice.parameters["claimed"], notice.parameters["computed"], notice.severity) == (
+    assert (notice.params["claimed"], notice.params["computed"], notice.severity) == (
         "0.25",
         "0.5",
         Severity.NOTICE,
@@ -236,11 +238,10 @@ def test_a_claim_may_be_rounded_by_one_percent() -> None:
 
 
 def test_row_numbers_are_those_of_b_and_a_repeated_one_is_told_with_both_lines() -> None:
-    found = attempt(read_rows, Source("g.index", b"4\n0\n4\n0\n"), 5, 4)
+    found = attempt(read_rows, Source("g.index", b"4\n0\n4\n0\n"), 5, 4, ROW_TWICE)
     assert isinstance(found, Problems)
     assert [
-        (problem.row, problem.record, problem.value, problem.parameters["line"])
-        for problem in found
+        (problem.row, problem.record, problem.value, problem.params["line"]) for problem in found
     ] == [
         (3, 2, "4", 1),
         (4, 3, "0", 2),
@@ -257,7 +258,7 @@ def test_row_numbers_are_those_of_b_and_a_repeated_one_is_told_with_both_lines()
 
 @pytest.mark.parametrize("data", [b"5\n3\n9\n", b"5\n3\n9"])
 def test_an_answer_without_a_last_line_end_has_as_many_rows(data: bytes) -> None:
-    found = attempt(read_answer_file, Source("a.index", data), 0.3)
+    found = attempt(read_answer, Source("a.index", data), 0.3)
     assert isinstance(found, Read), found
     assert (found.value.rows.tolist(), found.value.population) == ([5, 3, 9], 10)
 
@@ -351,9 +352,11 @@ def test_attackers_are_given_at_most_one_questionnaire() -> None:
 
 def test_blind_guessing_is_hypergeometric() -> None:
     """2 of 4 rows are members and 1 is guessed: half a hit on average, 0 or 1."""
-    chance = blind_guessing(4, 2, 1)
+    chance = blind_membership(4, 2, 1)
     assert (chance.mean, chance.low, chance.high) == (0.5, 0.0, 1.0)
-    credit = count_hits(Answer(np.arange(10_000), 100_000), np.arange(9_990, 10_090))
+    credit = Amic2020().score_guess(
+        Answer(np.arange(10_000), 100_000), MembershipGuess(np.arange(9_990, 10_090))
+    )
     assert credit.chance is not None
     assert (credit.hits, credit.of, credit.chance.mean) == (10, 100, pytest.approx(10))
 
@@ -395,7 +398,7 @@ def test_what_is_wrong_with_a_matrix_is_told_with_row_and_column() -> None:
     ]
     twice = attempt(Amic2020().read_published, Source("matrix.csv", b",01,02\n03,5,1\n03,1,7\n"))
     assert isinstance(twice, Problems)
-    assert [(problem.row, problem.value, problem.parameters["times"]) for problem in twice] == [
+    assert [(problem.row, problem.value, problem.params["times"]) for problem in twice] == [
         (2, "03", 2)
     ]
 
@@ -448,7 +451,7 @@ def test_a_row_with_more_cells_than_targets_is_told_with_its_number_of_cells() -
     assert isinstance(refused, Problems)
     (problem,) = refused
     assert (problem.code, problem.row) == ("amic2020.matrix_width", 2)
-    assert (problem.parameters["cells"], problem.parameters["targets"]) == (3, 2)
+    assert (problem.params["cells"], problem.params["targets"]) == (3, 2)
 
 
 def test_a_target_that_stands_twice_is_told_in_the_line_of_the_names() -> None:

@@ -34,11 +34,11 @@ class HideAndSeek(kb.MembershipContest):
 
     size: int = kb.parameter(60, "how many people there are", low=20, high=1000)
 
-    def population(self, rng: np.random.Generator) -> kb.Table:
+    def draw_population(self, rng: np.random.Generator) -> kb.Table:
         people = {column.name: rng.integers(0, column.size, self.size) for column in TOWN}
         return kb.Table(TOWN, people)
 
-    def members(self, population: kb.Table, rng: np.random.Generator) -> kb.Rows:
+    def draw_members(self, population: kb.Table, rng: np.random.Generator) -> kb.Rows:
         return rng.permutation(len(population))[: len(population) // 2]
 
     def utility(self, original: kb.Table, release: kb.Table) -> dict[str, kb.Score]:

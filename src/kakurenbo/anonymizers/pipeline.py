@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from kakurenbo.contest import Anonymizer, Mechanism, Release
 from kakurenbo.core import Schema, Table
+from kakurenbo.core.arrays import Rng
+from kakurenbo.core.messages import Message
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameter
 
@@ -38,12 +38,18 @@ class Pipeline(Anonymizer):
         """Any table: the steps decide (``unfit``)."""
         return True
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         reasons = ((name, step.unfit(schema)) for name, step in self.named_methods)
-        return next((f"step {name}: {reason}" for name, reason in reasons if reason), "")
+        steps = (
+            Message("misfit.step", {"step": name, "reason": reason})
+            for name, reason in reasons
+            if reason
+        )
+        return next(steps, "")
 
-    def lacking(self) -> str:
-        return next(filter(None, (step.lacking() for step in self.methods)), "")
+    def lacking(self) -> str | Message:
+        lacking = (step.lacking() for step in self.methods)
+        return next((message for message in lacking if message), "")
 
     def parts(self) -> tuple[tuple[str, str], ...]:
         parts: list[tuple[str, str]] = []
@@ -63,7 +69,7 @@ class Pipeline(Anonymizer):
         """The steps as anonymizers."""
         return tuple(step for _, step in self.named_methods)
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         release = Release.of(table, Mechanism({}))  # nothing was touched yet
         for step in self.methods:
             release = step.after(table, release, rng).following(release)

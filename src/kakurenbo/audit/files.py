@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reconstruction.alignment import column_agreement, groups_by, shared_noise
+from kakurenbo.attacks.records.alignment import column_agreement, groups_by, shared_noise
 from kakurenbo.audit.encoding import Coded, Codes, Floats, encode
 from kakurenbo.audit.engine import likelihoods
 from kakurenbo.audit.frames import Frame, codes_of_one_kind
@@ -312,7 +312,7 @@ def arranged(
             shared = text("expects.some_columns", columns=original.columns)
             raise ParameterError("earlier" if frame in before else "release", shared, frame.name)
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
-        raise UsageError(text("usage.audit_holdout_column", file=holdout.name, column=lacking[0]))
+        raise UsageError("usage.audit_holdout_column", file=holdout.name, column=lacking[0])
     files = Files.of(frames, before, schema, names, original, holdout)
     base = encode(schema, names, original, original, holdout)
     return files.side_by_side(release.name, release.digest), Several(files, base)

@@ -17,7 +17,7 @@ from kakurenbo.cli.click_words import translate_click
 from kakurenbo.cli.interrupts import end_now, end_soon_when_interrupted
 from kakurenbo.core.compiling import announce_with
 from kakurenbo.core.errors import KakurenboError, ParameterError
-from kakurenbo.core.messages import language, retold, speaking, system_error, text, text_or
+from kakurenbo.core.messages import language, speaking, system_error, text, text_or
 from kakurenbo.core.problems import InputError
 
 VERBS = {
@@ -27,7 +27,6 @@ VERBS = {
     "attacks": "verb.attacks",
     "prepare": "verb.prepare",
     "anonymize": "verb.anonymize",
-    "tune": "verb.tune",
     "check": "verb.check",
     "measure": "verb.measure",
     "generate": "verb.generate",
@@ -60,7 +59,14 @@ _TRANSLATED = re.compile(
     "[。、]|です|ます|ません"
 )  # a sentence of the Japanese catalogue, not to be read as English
 _ARGUMENTS_OF_AUDITS = ("original", "release")  # which Python takes as parameters
-_MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
+_MODULES = {
+    "rulebooks": "listing",
+    "anonymizers": "listing",
+    "attacks": "listing",
+    "run": "tournaments",
+    "report": "tournaments",
+    "demo": "tournaments",
+}
 
 
 class _Verbs(click.Group):
@@ -234,8 +240,7 @@ def _as_typed(error: KakurenboError, given: list[str]) -> str:
             return error.told(option)
         if error.parameter in _ARGUMENTS_OF_AUDITS and "audit" in given:
             return error.told(error.parameter.upper())
-    message = str(error)
-    return message if _TRANSLATED.search(message) else retold(message)
+    return str(error)
 
 
 def _fail(message: str, given: list[str], usage: str = "") -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -59,6 +59,14 @@ class Figure:
     def definitions(self) -> dict[str, str]:
         """What it means, in each language."""
         return {name: render(self.code, {}, name).message for name in LANGUAGES if self.code}
+
+
+def with_meanings(rulebook: str, figures: Mapping[str, Figure]) -> Mapping[str, Figure]:
+    """Return figures whose meanings stand in the catalogue under their names, ``amic2020.figure.vcm``."""
+    return {
+        name: replace(figure, code=f"{rulebook}.figure.{figure.code or name}")
+        for name, figure in figures.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,6 +18,7 @@ from kakurenbo.contest.results import (
     why_no_attack,
     why_out,
 )
+from kakurenbo.core import ProblemCollector
 
 LOWEST_WINS = frozenset({"overall"})
 """Rankings in which the lowest score wins, where the overall score is a sum of ranks."""
@@ -55,6 +56,14 @@ def best_attack(
     """Return the highest figure of another team's attack on a target; 0 where nobody attacked it."""
     others = (attacker for attacker in results.ranked_attackers if attacker != team_of(target))
     return max((figure(target, attacker) for attacker in others), default=Fraction(0))
+
+
+def check_names(problems: ProblemCollector, names: Sequence[str], row: int, code: str) -> None:
+    """Report the first name in a published table that is missing or stands there twice."""
+    for name in names:
+        if not name or names.count(name) > 1:
+            problems.add(code, row=row, value=name, times=names.count(name))
+            return
 
 
 def sum_of_ranks(anonymization: int, attack: int) -> Fraction:

@@ -21,16 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from kakurenbo.core import Moments, Table, dummy_names
+from kakurenbo.core.arrays import Ints, Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data import moments, omth17
 from kakurenbo.data.distinct import tilted_rows
-from kakurenbo.data.statistics import Ints
 
 DRAWN_PER_DISTINCT = 10  # rows drawn for each different row: 1,000,000 for 100,000 in amic2020
 _FURTHER_ROUNDS = 9
@@ -48,20 +47,18 @@ class Generator:
         Numbers of the different rows, ascending, that remain where duplicates are dropped; None for equal chances.
     """
 
-    draw: Callable[[Moments, int, np.random.Generator], Table]
-    choose: Callable[[Moments, Table, int, np.random.Generator], Ints] | None = None
+    draw: Callable[[Moments, int, Rng], Table]
+    choose: Callable[[Moments, Table, int, Rng], Ints] | None = None
 
-    def __call__(self, moments: Moments, rows: int, rng: np.random.Generator) -> Table:
+    def __call__(self, moments: Moments, rows: int, rng: Rng) -> Table:
         """Draw ``rows`` rows."""
         return self.draw(moments, rows, rng)
 
 
-GENERATORS: Mapping[str, Generator] = MappingProxyType(
-    {
-        "moments": Generator(moments.generate, tilted_rows),
-        "omth17": Generator(omth17.generate),
-    }
-)
+GENERATORS: Mapping[str, Generator] = {
+    "moments": Generator(moments.generate, tilted_rows),
+    "omth17": Generator(omth17.generate),
+}
 """Every generator by the name it has in parameters and reports."""
 
 
@@ -69,7 +66,7 @@ def generate(
     generator: Generator,
     source: Moments,
     rows: int,
-    rng: np.random.Generator,
+    rng: Rng,
     *,
     distinct: bool = False,
 ) -> Table:
@@ -91,9 +88,7 @@ def generate(
     return distinct_rows(generator, source, rows, rows * DRAWN_PER_DISTINCT, rng)
 
 
-def distinct_rows(
-    generator: Generator, moments: Moments, rows: int, drawn: int, rng: np.random.Generator
-) -> Table:
+def distinct_rows(generator: Generator, moments: Moments, rows: int, drawn: int, rng: Rng) -> Table:
     """Draw ``drawn`` rows, drop duplicates, choose ``rows`` of what is left; draw again while there are too few.
 
     Parameters
@@ -135,7 +130,7 @@ def distinct_rows(
     return pool.take(generator.choose(moments, pool, rows, rng))
 
 
-def sample_rows(n: int, size: int, rng: np.random.Generator) -> Ints:
+def sample_rows(n: int, size: int, rng: Rng) -> Ints:
     """Draw ``size`` different row numbers of a table with ``n`` rows, ascending, so that the row order is kept.
 
     Examples
@@ -148,7 +143,7 @@ def sample_rows(n: int, size: int, rng: np.random.Generator) -> Ints:
     return np.sort(rng.choice(n, size=size, replace=False, shuffle=False)).astype(np.int64)
 
 
-def sample_rows_at(rate: float, n: int, rng: np.random.Generator) -> Ints:
+def sample_rows_at(rate: float, n: int, rng: Rng) -> Ints:
     """Draw the row numbers of a random ``rate`` of a table with ``n`` rows, ascending (randomsampling.py).
 
     Parameters
@@ -185,10 +180,6 @@ class Fidelity:
     covariance_max: float
     covariance_pair: tuple[str, str]
 
-    @property
-    def largest_total_variation(self) -> float:
-        return max(self.total_variation.values())
-
     def as_json(self) -> dict[str, Any]:
         """Return the distances ready for JSON."""
         return {**asdict(self), "covariance_pair": list(self.covariance_pair)}
@@ -214,8 +205,10 @@ def fidelity(source: Moments, table: Table) -> Fidelity:
     )
     return Fidelity(
         {
-            name: float(np.abs(ours / reached.count - theirs / source.count).sum() / 2)
-            for name, ours, theirs in histograms
+            name: float(
+                np.abs(reached_counts / reached.count - source_counts / source.count).sum() / 2
+            )
+            for name, reached_counts, source_counts in histograms
         },
         float(difference.sum()),
         float(difference.max()),

@@ -23,12 +23,12 @@ from kakurenbo.core import (
     gather,
     read_table,
 )
-from kakurenbo.data.statistics import Floats, stored_statistics
+from kakurenbo.core.arrays import Floats
+from kakurenbo.data.statistics import stored_statistics
 
 NAMES = ("gen", "age", "race", "edu", "mar", "bmi", "dep", "pir", "gh", "mets", "qm", "dia")
 """The columns in their order: files have no header."""
 GEN, AGE, RACE, EDU, MAR, BMI, DEP, PIR, GH, METS, QM, DIA = NAMES
-TEXTS = (GEN, RACE, EDU, MAR, QM)
 NUMBERS = (AGE, BMI)
 FLAGS = (DEP, PIR, DIA)
 UNUSED = (GH, METS)

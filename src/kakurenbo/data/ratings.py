@@ -23,9 +23,10 @@ from kakurenbo.core import (
     gather,
     read_table,
 )
+from kakurenbo.core.arrays import Ints, Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data import moments
-from kakurenbo.data.statistics import Ints, quota_codes, stored_statistics
+from kakurenbo.data.statistics import quota_codes, stored_statistics
 
 NAME = "Name"
 USER = "User ID"
@@ -139,17 +140,15 @@ def attribute_levels(tables: Iterable[Table]) -> dict[str, tuple[str, ...]]:
 def narrowed(table: Table, levels: dict[str, tuple[str, ...]] | None = None) -> Table:
     """Return the same table with attributes that have only the given levels (those that occur in it, by default)."""
     levels = attribute_levels([table]) if levels is None else levels
-    codes, columns = (
-        dict(table.codes),
-        dict[str, Column](zip(table.schema.names, table.schema, strict=True)),
-    )
-    for name, new in levels.items():
-        column = columns[name]
-        assert isinstance(column, Category)
-        recode = [new.index(level) if level in new else -1 for level in column.levels]
-        codes[name] = np.array(recode)[codes[name]]
-        columns[name] = Category(name, new)
-    return Table(Schema(columns.values()), codes, table.vocabularies)
+    codes, columns = dict(table.codes), list[Column]()
+    for column in table.schema:
+        if isinstance(column, Category) and column.name in levels:
+            kept = levels[column.name]
+            recode = [kept.index(level) if level in kept else -1 for level in column.levels]
+            codes[column.name] = np.array(recode)[codes[column.name]]
+            column = Category(column.name, kept)
+        columns.append(column)
+    return Table(Schema(columns), codes, table.vocabularies)
 
 
 def split(table: Table) -> tuple[Table, ...]:
@@ -209,10 +208,10 @@ class RatingsGenerator:
     Calibrated once; then every team's tables come from a stream of its own.
     """
 
-    def __init__(self, rng: np.random.Generator) -> None:
+    def __init__(self, rng: Rng) -> None:
         self._related = moments.calibrated(ratings_statistics().related, rng)
 
-    def __call__(self, tables: int, rows: int, rng: np.random.Generator) -> list[Table]:
+    def __call__(self, tables: int, rows: int, rng: Rng) -> list[Table]:
         """Draw ``tables`` tables of ``rows`` rows (10,000 in the contest) at once and deal them out.
 
         Returns
@@ -233,7 +232,7 @@ class RatingsGenerator:
         return dealt
 
 
-def made_up_names(count: int, rng: np.random.Generator) -> list[str]:
+def made_up_names(count: int, rng: Rng) -> list[str]:
     """Put different names together from syllables, a given and a family part, so that they are nobody's.
 
     Examples

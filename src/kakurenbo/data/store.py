@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import platformdirs
@@ -33,14 +32,12 @@ _MANIFEST = "manifest.json"
 Importer = Callable[[Sequence[Source]], Mapping[str, Table]]
 """Reads original files; returns the tables to store by the name of their part."""
 
-IMPORTERS: Mapping[str, Importer] = MappingProxyType(
-    {
-        "adult": adult.import_files,
-        "nhanes": health.import_files,
-        "online_retail": online_retail.import_files,
-        "ratings": ratings.import_files,
-    }
-)
+IMPORTERS: Mapping[str, Importer] = {
+    "adult": adult.import_files,
+    "nhanes": health.import_files,
+    "online_retail": online_retail.import_files,
+    "ratings": ratings.import_files,
+}
 """Every data set that ``data import`` knows."""
 
 
@@ -64,9 +61,7 @@ def import_dataset(name: str, paths: Sequence[Path]) -> dict[str, Any]:
         Rows and SHA-256 of each part and where it was put.
     """
     if name not in IMPORTERS:
-        raise UsageError(
-            f"no data set is called {name!r}; there are: {', '.join(sorted(IMPORTERS))}"
-        )
+        raise UsageError("error.no_dataset", name=repr(name), names=sorted(IMPORTERS))
     tables = IMPORTERS[name]([Source.of(path) for path in paths])
     folder = store_folder() / name
     manifest = {}
@@ -78,9 +73,8 @@ def import_dataset(name: str, paths: Sequence[Path]) -> dict[str, Any]:
     for path in folder.glob("*.csv"):  # of an import before this one
         if path.stem not in manifest:
             path.unlink()
-    facts: dict[str, Any] = {}
-    if name == "online_retail":
-        facts = online_retail.compare_with_contest(tables["T"])
+    is_shop = name == "online_retail"
+    facts = online_retail.compare_with_contest(tables["T"]) if is_shop else {}
     return {"dataset": name, "folder": str(folder), **manifest, **facts}
 
 
@@ -95,15 +89,11 @@ def load_part(name: str, part: str, schema: Schema) -> Table | None:
     except (UsageError, KeyError, TypeError) as error:
         raise _unreadable(name, error) from error
     if hashlib.sha256(data).hexdigest() != expected:
-        raise UsageError(
-            f"the imported data set {name} was changed since its import; import it again"
-        )
+        raise UsageError("error.dataset_changed", name=name)
     try:
         return read_table(Source(f"{part}.csv", data), schema, Layout(header=True))
     except InputError as error:
-        raise UsageError(
-            f"the imported data set {name} is of another version; import it again"
-        ) from error
+        raise UsageError("error.dataset_version", name=name) from error
 
 
 def load_adult() -> adult.Adult | None:
@@ -130,6 +120,4 @@ def _manifest(name: str) -> dict[str, Any] | None:
 
 
 def _unreadable(name: str, error: Exception) -> UsageError:
-    return UsageError(
-        f"the imported data set {name} cannot be read ({type(error).__name__}); import it again"
-    )
+    return UsageError("error.dataset_unreadable", name=name, reason=type(error).__name__)

@@ -12,9 +12,10 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from kakurenbo.core import Codes
+from kakurenbo.core.arrays import Bools, Floats
 from kakurenbo.core.compiling import compiled
 
-Mask = NDArray[np.bool_]
+Mask = Bools
 
 
 class ItemMatrix:
@@ -46,9 +47,9 @@ class ItemMatrix:
         return cls(sparse.coo_array(entries, shape=shape).tocsr())
 
     @property
-    def scores(self) -> NDArray[np.float64]:
+    def scores(self) -> Floats:
         """All r_{x,i} that are not 0."""
-        data: NDArray[np.float64] = self.by_user.data
+        data: Floats = self.by_user.data
         return data
 
     def below(self, limit: float) -> ItemMatrix:
@@ -72,7 +73,7 @@ class ItemMatrix:
         )
         return ends, items, csr.data, start, places, self.norms()
 
-    def norms(self) -> NDArray[np.float64]:
+    def norms(self) -> Floats:
         """Return sqrt(sum_x r_xi^2) of each item over all users, shape (items,)."""
         items = self.by_user.shape[1]
         return np.sqrt(np.bincount(self.by_user.indices, self.scores**2, minlength=items))
@@ -118,17 +119,17 @@ def _sum_up(
     """
     items = len(chosen)
     sums = np.zeros((items, 4))
-    ours, theirs = np.zeros((items, 3)), np.zeros((items, 3))
+    sums_before, sums_after = np.zeros((items, 3)), np.zeros((items, 3))
     for i in range(items):
-        _add_pairs(original, i, ours)
-        _add_pairs(released, i, theirs)
+        _add_pairs(original, i, sums_before)
+        _add_pairs(released, i, sums_after)
         difference = total = chosen_difference = chosen_total = 0.0
         watched = chosen[i] or chosen_released[i]
         for j in range(i, items):
-            if ours[j, 1] == 0.0 and theirs[j, 1] == 0.0:
+            if sums_before[j, 1] == 0.0 and sums_after[j, 1] == 0.0:
                 continue
-            before = _similarity(ours, original[5], i, j, copurchasers)
-            after = _similarity(theirs, released[5], i, j, copurchasers)
+            before = _similarity(sums_before, original[5], i, j, copurchasers)
+            after = _similarity(sums_after, released[5], i, j, copurchasers)
             weight = 1.0 if i == j else 2.0
             difference += weight * abs(before - after)
             total += weight * before
@@ -147,11 +148,11 @@ def _add_pairs(side: Any, i: int, pairs: Any) -> None:  # pragma: no cover
     user_end, user_items, scores, item_start, item_places, _ = side
     for number in range(item_start[i], item_start[i + 1]):
         place = item_places[number]
-        own = scores[place]
-        square = own * own
+        score_i = scores[place]
+        square = score_i * score_i
         for other in range(place, user_end[place]):
             j, score = user_items[other], scores[other]
-            pairs[j, 0] += own * score
+            pairs[j, 0] += score_i * score
             pairs[j, 1] += square
             pairs[j, 2] += score * score
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from kakurenbo.contest import Anonymizer, Release, unknown_column
 from kakurenbo.core import Category, Column, Decimal, Integer, Schema, Table
+from kakurenbo.core.arrays import Rng
 from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import parameter
 
 
@@ -36,12 +38,12 @@ class ColumnMethod(Anonymizer):
         """Return the columns that a parameter names; None for all."""
         return self.columns
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         chosen = self.chosen() or ()
         if wrong := super().unfit(schema) or unknown_column(schema, chosen):
             return wrong
         refused = [name for name in chosen if not self.takes(schema[name])]
-        return f"column {refused[0]!r} {self.refusal}" if refused else ""
+        return Message(self.refusal, {"column": refused[0]}) if refused else ""
 
     def names(self, schema: Schema) -> tuple[str, ...]:
         """Return the names of the columns to treat."""
@@ -59,7 +61,7 @@ class NumberMethod(ColumnMethod):
     """Base of methods that treat columns of numbers."""
 
     expectation = "columns of numbers"
-    refusal = "holds words, not numbers"
+    refusal = "misfit.holds_words"
 
     @classmethod
     def takes(cls, column: Column) -> bool:
@@ -87,7 +89,7 @@ class Top(_OneNumber):
 
     above: float = parameter(75.0, "the largest number that is kept")
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         (name,) = self.names(table.schema)
         return Release.keeping(table, table.values(name) <= self.above)
 
@@ -98,7 +100,7 @@ class Bottom(_OneNumber):
 
     below: float = parameter(22.0, "the smallest number that is kept")
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         (name,) = self.names(table.schema)
         return Release.keeping(table, table.values(name) >= self.below)
 
@@ -120,11 +122,9 @@ class TopBottom(NumberMethod):
     bottom: float = parameter(
         0.01, "share of the smallest numbers that become the boundary", low=0, high=0.5
     )
-    columns: tuple[str, ...] | None = parameter(
-        None, "columns of numbers", none="all columns of numbers"
-    )
+    columns: tuple[str, ...] | None = parameter(None, "columns of numbers", none="word.all_numbers")
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         changed, last = {}, len(table) - 1
         for name in self.names(table.schema):
             if len(table):
@@ -142,7 +142,7 @@ class Laplace(_OneNumber):
     epsilon: float = parameter(1.0, "the larger, the less noise", low=1e-6)
     whole: bool = parameter(True, "whether decimals are cut off")
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         (name,) = self.names(table.schema)
         column = table.schema[name]
         assert isinstance(column, Integer | Decimal)
@@ -150,6 +150,5 @@ class Laplace(_OneNumber):
         if self.whole or isinstance(column, Integer):
             noisy = np.trunc(noisy)
         noisy = np.clip(noisy, column.low, column.high)
-        return Release.of(
-            table.with_codes({name: noisy - column.low if isinstance(column, Integer) else noisy})
-        )
+        codes = noisy - column.low if isinstance(column, Integer) else noisy
+        return Release.of(table.with_codes({name: codes}))

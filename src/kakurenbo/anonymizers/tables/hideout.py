@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.hideout_targets import (
     DirectionBasis,
@@ -25,13 +23,12 @@ from kakurenbo.anonymizers.tables.synthetic import (
 )
 from kakurenbo.contest import Anonymizer, Release
 from kakurenbo.core import Category, Coarsening, Moments, Table
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.data import adult
 from kakurenbo.measures.covariance import correlation_difference, covariance_utility
 from kakurenbo.measures.histogram import histogram_error, histogram_utility
 from kakurenbo.measures.trees import TreeTask, tree_utility
 from kakurenbo.methods.parameters import parameter
-
-Floats = NDArray[np.float64]
 
 _ATTEMPTS = 10
 _FIRST, _STEP = 16, 3  # combinations: the first try, and how many are added at a time
@@ -47,12 +44,10 @@ _TREES = (
     TreeTask("income", "<=50K", max_depth=5),
     TreeTask("relationship", "Husband", max_depth=3),
 )
-_ROUNDS: Mapping[str, Mapping[str, float]] = MappingProxyType(
-    {
-        "pre": {"tree": 0.85, "histogram": 0.99, "vcm": 0.4},
-        "main": {"tree": 0.95, "column_error": 0.03, "correlation": 0.10},
-    }
-)
+_ROUNDS: Mapping[str, Mapping[str, float]] = {
+    "pre": {"tree": 0.85, "histogram": 0.99, "vcm": 0.4},
+    "main": {"tree": 0.95, "column_error": 0.03, "correlation": 0.10},
+}
 
 
 @dataclass(frozen=True)
@@ -68,13 +63,13 @@ class MomentMatching(Anonymizer):
         "pre", "which round's thresholds are to be passed", choices=tuple(sorted(_ROUNDS))
     )
     vcm: float | None = parameter(
-        None, "least covariance utility, in round pre", low=0.001, none="the round's own"
+        None, "least covariance utility, in round pre", low=0.001, none="word.rounds_own"
     )
     population: str = parameter(
         "auto", "where other people come from; own: an estimate from the input", choices=SOURCES
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         if len(table) < 2:
             return Release.of(table.take([]))
         limits = dict(_ROUNDS[self.round])
@@ -91,9 +86,7 @@ class MomentMatching(Anonymizer):
 class _Matching:
     """Brings other people's records to the thresholds, as the rules measure them; trees on rows that are public."""
 
-    def __init__(
-        self, sample: Table, limits: Mapping[str, float], people: Table, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, sample: Table, limits: Mapping[str, float], people: Table, rng: Rng) -> None:
         self.sample, self.limits, self.people, self.rng = sample, limits, people, rng
         self.moments = Moments.of(sample)
 
@@ -143,8 +136,8 @@ class _Matching:
             if off > allowed:
                 # The people are not quite those of the sample: move evenly towards its covariances.
                 target = target + (1 - max(allowed, 0) / off) * (covariance - target)
-            own = shares_of(sample) * rows
-            shares = move_within_budget(shares * rows, own, slack * histograms) / rows
+            wanted = shares_of(sample) * rows
+            shares = move_within_budget(shares * rows, wanted, slack * histograms) / rows
             released = with_histograms(released, self._counts(shares, target), self.rng)
             released = rearrange(
                 released, swap_towards(released, _reachable(released, target), self.rng)
@@ -174,8 +167,8 @@ class _Matching:
                 public = self.people.frequencies(name).astype(np.float64) * (
                     rows / len(self.people)
                 )
-                own = self.sample.frequencies(name).astype(np.float64)
-                counts[name] = round_to_counts(move_within_budget(public, own, budget), rows)
+                wanted = self.sample.frequencies(name).astype(np.float64)
+                counts[name] = round_to_counts(move_within_budget(public, wanted, budget), rows)
             released = with_histograms(released, counts, self.rng)
             missed_trees = self._missed_trees(released)
             misses_histogram = self._misses_histogram(released)
@@ -186,7 +179,7 @@ class _Matching:
                 slack -= _HISTOGRAM_STEP
         return released
 
-    def _counts(self, shares: Floats, target: Floats) -> dict[str, NDArray[np.int64]]:
+    def _counts(self, shares: Floats, target: Floats) -> dict[str, Ints]:
         """Return whole frequencies of every column; numbers with the variance that the target has for them."""
         rows, counts, start, place = len(self.sample), {}, 0, 0
         for column in self.sample.schema:

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.columns import ColumnMethod
 from kakurenbo.contest import Release
 from kakurenbo.core import Category, Codes, Integer, Schema, Table
+from kakurenbo.core.arrays import Ints, Rng
 from kakurenbo.core.compiling import compiled
+from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import parameter
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -33,21 +32,19 @@ class Microaggregate(ColumnMethod):
 
     k: int = parameter(5, "smallest number of records in a group", low=1)
     columns: tuple[str, ...] | None = parameter(
-        None, "columns that are made alike", none="all columns"
+        None, "columns that are made alike", none="word.all_columns"
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         names = self.names(table.schema)
         # Numbers in units of their spread; to differ in a category is one standard deviation.
         parts = [np.zeros((len(table), 0))]
         for name in names:
-            codes = table.codes[name]
+            codes = table.codes[name][:, None]
             if isinstance(table.schema[name], Category):
-                parts.append((codes[:, None] == np.unique(codes)) / np.sqrt(2))
+                parts.append((codes == np.unique(codes)) / np.sqrt(2))
             else:
-                parts.append(
-                    (codes.astype(np.float64) / (codes.std(dtype=np.float64) or 1))[:, None]
-                )
+                parts.append(codes.astype(np.float64) / (codes.std(dtype=np.float64) or 1))
         groups = _group_mdav(np.ascontiguousarray(np.hstack(parts)), self.k)
         return make_alike(table, names, groups, self.k)
 
@@ -145,19 +142,19 @@ class Mondrian(ColumnMethod):
         high=1,
     )
     sensitive: str = parameter(
-        "", "column that stays as it is, and that l and t are about", none="no column"
+        "", "column that stays as it is, and that l and t are about", none="word.no_column"
     )
 
     def chosen(self) -> tuple[str, ...] | None:
         return (self.sensitive,) if self.sensitive else None
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         wrong = super().unfit(schema)
         if not wrong and not self.sensitive and (self.l > 1 or self.t < 1):
-            return "l and t are about a sensitive column; name one in sensitive"
+            return Message("misfit.no_sensitive")
         return wrong
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         names = [name for name in table.schema.names if name != self.sensitive]
         columns = [table.codes[name].astype(np.int64) for name in names]
         # A category counts in its levels, a number in the range that it really has.

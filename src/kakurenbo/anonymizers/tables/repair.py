@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contest import Anonymizer, Release, unknown_column
 from kakurenbo.core import Category, Coarsening, Moments, Schema, Table
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.core.compiling import compiled
 from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import Message
 from kakurenbo.measures.trees import TreeTask
 from kakurenbo.methods.parameters import parameter
 
@@ -26,7 +27,7 @@ class _Repair(Anonymizer):
 
     takes_release: ClassVar[bool] = True
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         return self.after(table, Release.of(table), rng)
 
 
@@ -43,7 +44,7 @@ class Repair(_Repair):
     )
     tries: int = parameter(_TRIES, "swaps that are tried at most", low=0)
 
-    def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+    def after(self, original: Table, release: Release, rng: Rng) -> Release:
         coarsening = Coarsening.of([original, release.table], LARGEST_DOMAIN)
         target = Moments.of(coarsening.apply(original)).covariance
         coarse = coarsening.apply(release.table)
@@ -59,10 +60,8 @@ class TreeRepair(_Repair):
     release was made of; alone it is the table's own.
     """
 
-    label: str = parameter("", "the category that the tree tells", none="the last category")
-    level: str = parameter(
-        "", "the level that it tells from all others", none="the most frequent one"
-    )
+    label: str = parameter("", "the category that the tree tells", none="word.last_category")
+    level: str = parameter("", "the level that it tells from all others", none="word.most_frequent")
     depth: int = parameter(5, "how deep the tree is", low=1, high=30)
     pairs: int = parameter(400, "pairs of rows that are swapped at most", low=0)
 
@@ -71,17 +70,17 @@ class TreeRepair(_Repair):
         """Tables of categories and integers, with a category at least."""
         return super().accepts(schema) and any(isinstance(column, Category) for column in schema)
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         if wrong := super().unfit(schema) or unknown_column(schema, filter(None, [self.label])):
             return wrong
         column = schema[self._label(schema)]
         if not isinstance(column, Category):
-            return f"column {self.label!r} holds numbers, not words"
+            return Message("misfit.holds_numbers", {"column": self.label})
         if self.level and self.level not in column.levels:
             return f"column {column.name!r} has no level {self.level!r}; there are {', '.join(column.levels)}"
         return ""
 
-    def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+    def after(self, original: Table, release: Release, rng: Rng) -> Release:
         if wrong := self.unfit(original.schema):
             raise ParameterError("label", wrong, self.label)
         if not len(original) or not len(release.table):
@@ -97,9 +96,7 @@ class TreeRepair(_Repair):
         return self.label or [column.name for column in schema if isinstance(column, Category)][-1]
 
 
-def swap_labels(
-    task: TreeTask, original: Table, table: Table, pairs: int, rng: np.random.Generator
-) -> Table:
+def swap_labels(task: TreeTask, original: Table, table: Table, pairs: int, rng: Rng) -> Table:
     """Swap so many labels that the original's tree takes for positive, and are not, with ones of which the reverse holds."""
     predicted, truth = task.predict(task.grow(original), table), task.truth(table)
     missed = rng.permutation(np.flatnonzero(predicted & ~truth))
@@ -113,12 +110,12 @@ def swap_labels(
 
 def swap_towards(
     table: Table,
-    target: NDArray[np.float64],
-    rng: np.random.Generator,
+    target: Floats,
+    rng: Rng,
     *,
     bound: float = 0.0,
     tries: int = _TRIES,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Swap cells within columns until sum |covariance - target| is within a bound, or nothing more is to be had.
 
     Returns
@@ -149,7 +146,7 @@ def swap_towards(
     return places
 
 
-def rearrange(table: Table, places: NDArray[np.int64]) -> Table:
+def rearrange(table: Table, places: Ints) -> Table:
     """Return the table with the cells of each column taken from these rows."""
     names = table.schema.names
     return table.with_codes({n: table.codes[n][p] for n, p in zip(names, places, strict=True)})
@@ -174,12 +171,12 @@ def _change(state: Any, column: int, r: int, s: int, done: bool) -> float:
     """
     values, is_number, starts, error = state
     unit = 1.0 / (values.shape[1] - 1)
-    mine, theirs = values[column, r], values[column, s]
+    old, new = values[column, r], values[column, s]
     # A number moves products in its one row of the matrix, a level in two: those of both levels, in opposite directions.
     if is_number[column]:
-        sides, moved, size = 1, starts[column], unit * (theirs - mine)
+        sides, moved, size = 1, starts[column], unit * (new - old)
     else:
-        sides, moved, size = 2, starts[column] + theirs, unit
+        sides, moved, size = 2, starts[column] + new, unit
     change = 0.0
     for _ in range(sides):
         for other in range(values.shape[0]):
@@ -191,7 +188,7 @@ def _change(state: Any, column: int, r: int, s: int, done: bool) -> float:
             else:
                 change += _step(error, moved, starts[other] + left, size, done)
                 change += _step(error, moved, starts[other] + right, -size, done)
-        moved, size = starts[column] + mine, -size
+        moved, size = starts[column] + old, -size
     return change
 
 

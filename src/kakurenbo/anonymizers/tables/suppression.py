@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.columns import ColumnMethod
 from kakurenbo.contest import Release
 from kakurenbo.core import Category, Decimal, Table
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.measures.records import one_of_a_kind
+from kakurenbo.measures.records import unique_records
 from kakurenbo.measures.regression import logistic_regression
 from kakurenbo.methods.parameters import parameter
 
@@ -27,10 +27,12 @@ class SuppressRare(ColumnMethod):
 
     k: int = parameter(2, "smallest group of equal rows that is kept", low=1)
     columns: tuple[str, ...] | None = parameter(
-        ("education", "marital-status"), "columns that make up a combination", none="all columns"
+        ("education", "marital-status"),
+        "columns that make up a combination",
+        none="word.all_columns",
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         names = self.names(table.schema)
         if not names:
             raise ParameterError("columns", "at least one column", self.columns)
@@ -52,19 +54,19 @@ class Thin(ColumnMethod):
         0.48, "largest share of the input's records that may be one of a kind", low=0, high=1
     )
     columns: tuple[str, ...] | None = parameter(
-        None, "columns that are compared", none="all columns but the last"
+        None, "columns that are compared", none="word.all_but_the_last"
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         names = table.schema.names[:-1] if self.columns is None else self.columns
         in_tens = [name for name in names if isinstance(table.schema[name], Decimal)]
-        alone = one_of_a_kind(table, [name for name in names if name not in in_tens], in_tens)
+        alone = unique_records(table, [name for name in names if name not in in_tens], in_tens)
         surplus = max(0, int(alone.sum()) - math.floor(self.unique * len(table)))
         deleted = _balanced_choice(_features(table), np.flatnonzero(alone), surplus, rng)
         return Release.keeping(table, ~np.isin(np.arange(len(table)), deleted))
 
 
-def _features(table: Table) -> NDArray[np.float64]:
+def _features(table: Table) -> Floats:
     """Return what is to sum up to 0 over the records that are kept, shape (n, d).
 
     Every column (the means), its products with the others (the correlations), and the scores of a logistic regression of the
@@ -91,11 +93,11 @@ def _features(table: Table) -> NDArray[np.float64]:
 
 
 def _balanced_choice(
-    features: NDArray[np.float64],
-    candidates: NDArray[np.int64],
+    features: Floats,
+    candidates: Ints,
     count: int,
-    rng: np.random.Generator,
-) -> NDArray[np.int64]:
+    rng: Rng,
+) -> Ints:
     """Draw so many candidates at random, and exchange them until their features sum up to almost 0."""
     rows, gone = features[candidates], np.zeros(len(candidates), dtype=bool)
     gone[rng.permutation(len(candidates))[:count]] = True

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from kakurenbo.contest import (
     ATTACK,
     Anonymizer,
     Attack,
+    ContestFolder,
     Counting,
     Credit,
     Figure,
@@ -32,7 +33,6 @@ from kakurenbo.contest import (
     Standings,
     Tries,
     Utility,
-    read_facts,
 )
 from kakurenbo.core import InputError, Schema, Source, Table, few_names, table_bytes
 from kakurenbo.core.errors import UsageError
@@ -75,7 +75,6 @@ class Darc2019(
         "credit": ("mode",),
         "standings": ("mode",),
         "verify": ("table",),
-        "tune": ("mode", "data", "table"),
         "run": ("mode", "scale", "data", "table"),
     }
     schema: ClassVar[Schema] = SCHEMA
@@ -110,7 +109,7 @@ class Darc2019(
     table: str = parameter(
         "",
         "file of a T of one's own, such as ground_truth.csv or another shop's",
-        none="as data says",
+        none="word.as_data_says",
     )
 
     prohibited: ClassVar[tuple[str, ...]] = (
@@ -148,11 +147,12 @@ class Darc2019(
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        where = files.find_original(path)
-        facts = read_facts(where, self.name)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        folder = ContestFolder.of(folder)
+        source = files.find_original(folder)
+        facts = folder.facts(self.name)
         team = facts.team if facts is not None else ""
-        return Handout(team, files.read_original(Source.of(where)))
+        return Handout(team, files.read_original(source))
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -169,12 +169,6 @@ class Darc2019(
 
     def is_unchanged(self, handout: Handout, release: Release) -> bool:
         return release.table.same_values(handout.original)
-
-    def for_rehearsal(self, handout: Path) -> Self:
-        """On T itself, which everybody knows: what differs from draw to draw are pseudonyms and the method's own chance."""
-        if {"table", "data"} & self.given:
-            return self
-        return self.with_parameters(table=str(files.find_original(handout)), data="own")
 
     def release_files(self, handout: Handout, release: Release) -> Files:
         table = with_headings(release.table, handout.original.schema)
@@ -207,10 +201,7 @@ class Darc2019(
         if len(sources) == 2 and not published:
             originals, published = [sources[0]], [sources[1]]
         if len(published) != 1 or len(originals) != 1:
-            raise UsageError(
-                "darc2019 attacks know two files: ground_truth.csv (T, the original) and S_NN.csv (what was published);"
-                " or give the folder PHASE/targets/NN, with PHASE/attackers in its place beside targets"
-            )
+            raise UsageError("error.darc2019_files")
         original = files.read_original(originals[0])
         released = checks.read_published(published[0], original, self.mode)
         return ReidentificationKnowledge(original, released, declared)
@@ -264,8 +255,8 @@ class Darc2019(
             {files.ANSWER.name(target=secrets.target): matrices.answer_bytes(answer)},
         )
 
-    def read_answer(self, path: Path) -> Answer:
-        return matrices.read_answer(Source.of(files.find_file(path, files.ANSWER)))
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return matrices.read_answer(files.find_file(ContestFolder.of(folder), files.ANSWER))
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(answer.customers, answer.pseudonyms, answer.calendar, self.mode)

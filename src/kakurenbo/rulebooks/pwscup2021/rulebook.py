@@ -17,6 +17,7 @@ from kakurenbo.contest import (
     ATTACK,
     Anonymizer,
     ContestFacts,
+    ContestFolder,
     Credit,
     Figure,
     Files,
@@ -30,7 +31,6 @@ from kakurenbo.contest import (
     Secrets,
     Standings,
     Utility,
-    read_facts,
 )
 from kakurenbo.core import Schema, Source, Table, gather, table_bytes
 from kakurenbo.core.errors import UsageError
@@ -90,7 +90,6 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         "generate": ("data", "table"),
         "credit": ("round", "mode", "d"),
         "verify": ("table",),
-        "tune": ("round", "data", "table"),
         "run": ("round", "scale", "mode", "data", "table", "tests", "order", "d", *utility.LIMITS),
     }
     prohibited: ClassVar[tuple[str, ...]] = ("pwscup2021.prohibited.index",)
@@ -113,7 +112,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         "full", "as many rows of B as the contest had, or about half", choices=("full", "small")
     )
     rows: int | None = parameter(
-        None, "rows of B", low=2 * PEOPLE, high=100_000, none="as scale says"
+        None, "rows of B", low=2 * PEOPLE, high=100_000, none="word.as_scale_says"
     )
     mode: str = parameter(
         RULES, "the text of the rules, or the contest's scripts", choices=(RULES, SCRIPTS)
@@ -123,7 +122,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         "where B comes from; auto takes an imported table, own is the one that the option table names",
         choices=(preparation.AUTO, preparation.EMBEDDED, preparation.IMPORTED, preparation.OWN),
     )
-    table: str = parameter("", "file of a B of one's own", none="as data says")
+    table: str = parameter("", "file of a B of one's own", none="word.as_data_says")
     tests: str = parameter(
         "pair", "a test table for each attacker, or one for all", choices=("pair", "one")
     )
@@ -133,22 +132,22 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         choices=("auto", "sorted", "shuffled"),
     )
     d: float | None = parameter(
-        None, "added to each factor of R", low=0, high=1, none="0 in pre, 0.01 in main"
+        None, "added to each factor of R", low=0, high=1, none="word.zero_in_pre"
     )
     uniqrt: float | None = parameter(
-        None, "largest share of unique records", low=0, none="the round's own"
+        None, "largest share of unique records", low=0, none="word.rounds_own"
     )
     rate: float | None = parameter(
-        None, "largest change of a cell's share", low=0, none="the round's own"
+        None, "largest change of a cell's share", low=0, none="word.rounds_own"
     )
     odds_ratio: float | None = parameter(
-        None, "largest change of an odds ratio", low=0, none="the round's own"
+        None, "largest change of an odds ratio", low=0, none="word.rounds_own"
     )
     cor: float | None = parameter(
-        None, "largest change of a correlation", low=0, none="the round's own"
+        None, "largest change of a correlation", low=0, none="word.rounds_own"
     )
     iloss: float | None = parameter(
-        None, "largest change of a record", low=0, none="the round's own"
+        None, "largest change of a record", low=0, none="word.rounds_own"
     )
 
     # -- options ---------------------------------------------------------------------------------------------------
@@ -201,14 +200,12 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        if not path.exists():
-            raise UsageError(f"{path}: there is no such file or folder")
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        folder = ContestFolder.of(folder)
+        folder.check_exists()
         example = files.handout_file(self.round, "01")
-        source = (
-            files.find_file(path, files.HANDOUT_NAME, example) if path.is_dir() else Source.of(path)
-        )
-        facts = read_facts(path, self.name)
+        source = files.find_file(folder, files.HANDOUT_NAME, example)
+        facts = folder.facts(self.name)
         return Handout(facts.team if facts else "", read_health(source, 2 * PEOPLE))
 
     def anonymize(
@@ -247,10 +244,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         if not tests and not releases and not known and len(sources) in (2, 3):
             tests, releases, known = [sources[0]], [sources[1]], list(sources[2:])
         if len(tests) != 1 or len(releases) != 1 or len(known) > 1:
-            raise UsageError(
-                "pwscup2021 attacks know CT.csv (the people), D.csv (the release) and in the preliminary B.csv, in this order;"
-                " or give the folder PHASE/targets/NN, or that of one attacker, PHASE/targets/NN/for_NN"
-            )
+            raise UsageError("error.pwscup2021_files")
         with gather() as problems:
             people = problems.of(read_health, tests[0])
             released = problems.of(release.read_release, releases[0], self.mode)
@@ -343,8 +337,8 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         )
         return handout.table.take(rows), places
 
-    def read_answer(self, path: Path) -> Answer:
-        return files.read_answer(path, self._most_rows)
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return files.read_answer(ContestFolder.of(folder), self._most_rows)
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return self._form(len(answer.rows), answer.released)

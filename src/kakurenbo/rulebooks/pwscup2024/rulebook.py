@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.hamming import Sample
-from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
+from kakurenbo.attacks.reconstruction.types import RatingsGuess, RatingsKnowledge
 from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     Anonymizer,
+    ContestFacts,
+    ContestFolder,
     Credit,
     Figure,
     Files,
@@ -101,7 +103,6 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         "prepare": ("round", "scale", "masks", "data"),
         "run": ("round", "scale", "masks", "data"),
         "verify": ("data",),
-        "tune": ("round", "scale", "data"),
     }
     phases: ClassVar[tuple[Phase, ...]] = (
         Phase(
@@ -175,8 +176,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        return read_handout(path, self.name)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        return read_handout(ContestFolder.of(folder), self.name)
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -230,11 +231,11 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def guess_form(self, knowledge: RatingsKnowledge) -> GuessForm:
         return GuessForm(len(knowledge.ratings))
 
-    def read_target(
-        self, *paths: Path, declared: Anonymizer | None = None, attacker: str | None = None
+    def target_from_sources(
+        self, sources: Sequence[Source], facts: ContestFacts | None, declared: Anonymizer | None
     ) -> Target[RatingsKnowledge, GuessForm]:
         """One target, which knows its own columns of an E file."""
-        target = super().read_target(*paths, declared=declared, attacker=attacker)
+        target = super().target_from_sources(sources, facts, declared)
         return replace(target, form=replace(target.form, target=target.name))
 
     def read_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
@@ -264,8 +265,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     # -- the judge counts ------------------------------------------------------------------------------------------
 
-    def read_answer(self, path: Path) -> Answer:
-        return read_answer(path, self.name)
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return read_answer(ContestFolder.of(folder), self.name)
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(len(answer.people), answer.target)

@@ -1,0 +1,140 @@
+"""After the reveal: was everything committed to, is nothing else there, and does the seed make the same files again?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kakurenbo.contest.commitments import (
+    BROKEN,
+    CANNOT_REPEAT,
+    CHANGED,
+    COMMITMENTS_FILE,
+    KEPT,
+    NOT_COMMITTED,
+    OPENING_FILE,
+    Finding,
+    digest,
+    scope_of,
+    verify,
+)
+from kakurenbo.contest.engine import prepare
+from kakurenbo.contest.facts import read_facts
+from kakurenbo.contest.folders import Files
+from kakurenbo.contest.preparation import PreparedRound
+from kakurenbo.contest.rounds import publish_again
+from kakurenbo.contest.rulebook import AnyRulebook
+from kakurenbo.core import Folder, read_file
+from kakurenbo.core.errors import KakurenboError, UsageError
+
+_SCOPES = {"secret": "preparation", "answers": "publication"}
+"""What the commitments of a folder are for, by the folder in it that stays secret until the end."""
+IN_PHASE, MADE_AGAIN = "phase: ", "made again: "
+"""What a finding's name begins with where the file lies in the phase folder, and where it was made once more."""
+
+
+def verify_round(
+    rulebook: AnyRulebook,
+    preparation: Path,
+    phase: Path | None = None,
+    *,
+    published: Path | None = None,
+    phase_published: Path | None = None,
+    again: bool = False,
+) -> list[Finding]:
+    """Return one finding per file of the preparation and, where it is given, of the phase folder.
+
+    Parameters
+    ----------
+    rulebook : Rulebook
+    preparation, phase : Path
+        The revealed folders of ``prepare`` and ``publish``.
+    published, phase_published : Path or None
+        The commitments of preparation and phase as they were published, where they are not taken from the folders.
+    again : bool
+        Also make everything once more from the revealed seed and compare.
+    """
+    findings = _check_commitments(rulebook, preparation, "secret", published)
+    if phase is not None:
+        facts = read_facts(phase / "public", rulebook.name)
+        findings += [
+            replace(finding, name=f"{IN_PHASE}{finding.name}")
+            for finding in _check_commitments(rulebook, phase, "answers", phase_published)
+        ]
+        commitments = digest(read_file(preparation / "public" / COMMITMENTS_FILE))
+        if facts is None or facts.commitments != commitments:
+            why = "the phase folder was published from another preparation"
+            findings.append(Finding(f"{IN_PHASE}public/contest.json", BROKEN, why))
+    if again:
+        findings += _make_again(rulebook, preparation, phase)
+    return findings
+
+
+def _check_commitments(
+    rulebook: AnyRulebook, folder: Path, secret: str, published: Path | None
+) -> list[Finding]:
+    """Check every file of a folder against the commitments in it, or against those that were published."""
+    files = Folder(folder, with_strays=True)
+    commitments_file, opening_file = f"public/{COMMITMENTS_FILE}", f"{secret}/{OPENING_FILE}"
+    for name in (*([] if published else [commitments_file]), opening_file):
+        if name not in files:
+            raise UsageError("error.not_whole", at=folder, lacking=name)
+    facts = read_facts(folder / "public", rulebook.name)
+    if facts is None:
+        raise UsageError("error.no_contest_json", at=folder)
+    present = files.get(commitments_file)
+    commitments = read_file(published) if published else present
+    assert commitments is not None  # its absence was named above
+    scope = rulebook.under(facts).scope(_SCOPES[secret])
+    if scope_of(commitments) != scope:
+        place = published or folder / commitments_file
+        raise UsageError(
+            "error.other_scope", at=place, theirs=repr(scope_of(commitments)), ours=repr(scope)
+        )
+    committed = files.without(commitments_file, opening_file)
+    findings = verify(commitments, files[opening_file], committed)
+    findings += [Finding(name, NOT_COMMITTED, what) for name, what in files.strays.items()]
+    if present not in (None, commitments):
+        why = "it is not the one that was published"
+        findings.append(Finding(commitments_file, CHANGED, why))
+    return findings
+
+
+def _make_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) -> list[Finding]:
+    """Make the folders once more from the revealed seed and compare them file by file."""
+    prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
+    facts, files = prepared.facts, Folder(preparation, with_strays=True)
+    name = f"{MADE_AGAIN}the preparation"
+    try:
+        again = prepare(
+            prepared.rules,
+            prepared.seed,
+            facts.teams,
+            facts.unranked,
+            judges=facts.judges,
+            schedule=facts.schedule,
+        )
+    except KakurenboError as error:
+        return [Finding(name, CANNOT_REPEAT, str(error))]
+    if again.facts.data != facts.data:
+        why = f"made from {facts.data}, but here is {again.facts.data}"
+        return [Finding(name, CANNOT_REPEAT, why)]
+    if again.facts.version != facts.version and again.files() != files:
+        why = f"made by version {facts.version} of kakurenbo; install it to compare (this is {again.facts.version})"
+        return [Finding(name, CANNOT_REPEAT, why)]
+    findings = _compare(MADE_AGAIN, again.files(), files)
+    if phase is not None:
+        published = publish_again(prepared, phase)
+        findings += _compare(MADE_AGAIN + IN_PHASE, published, Folder(phase, with_strays=True))
+    return findings
+
+
+def _compare(prefix: str, made: Files, files: Files) -> list[Finding]:
+    findings = [
+        Finding(f"{prefix}{name}", KEPT if name in files and files[name] == data else BROKEN)
+        for name, data in made.items()
+    ]
+    extra = [name for name in files if name not in made]
+    why = "nothing makes this file"
+    return findings + [Finding(f"{prefix}{name}", BROKEN, why) for name in extra]
