@@ -18,8 +18,8 @@ from kakurenbo.data.shop import simulate_shop
 from kakurenbo.data.transactions import SCHEMA
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
-from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
+from kakurenbo.rulebooks.darc2019.scores import reid
 
 
 @cache
