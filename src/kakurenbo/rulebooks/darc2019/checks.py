@@ -23,7 +23,6 @@ from kakurenbo.core import (
     Source,
     Table,
     Text,
-    add_notices,
     gather,
     notice,
     read_table,
@@ -41,7 +40,6 @@ from kakurenbo.data.transactions import (
     transaction_schema,
 )
 from kakurenbo.rulebooks.darc2019.files import MAX_TABLE_BYTES
-from kakurenbo.rulebooks.darc2019.lookalikes import easily_lost
 from kakurenbo.rulebooks.darc2019.matrices import SEPARATOR, under_header
 
 FIRST_LINE = 2  # the header is line 1
@@ -74,10 +72,7 @@ def read_release(source: Source, original: Table, mode: str) -> Table:
         if reader.cells is not None and len(reader.cells) == rows:
             _Relations(reader.cells, read, original, mode, found).check()
         problems.add(found.problems())
-    table = reader.finished(read)
-    kept = table.texts("id_user").set(table.texts("id_user") == DELETED, "")
-    add_notices(easily_lost(kept, source.name, FIRST_LINE))
-    return table
+    return reader.finished(read)
 
 
 def _read_cells(file: str, plain: Source, schema: Schema, layout: Layout, reader: _Reader) -> Table:
@@ -94,9 +89,7 @@ def read_published(source: Source, original: Table, mode: str) -> Table:
     schema = headed(_schema(original, mode, deleted), data)
     with report_in(source.name):
         read = read_table(plain, schema, layout)
-    table = _Reader(original, schema).finished(read)
-    add_notices(easily_lost(table.texts("id_user"), source.name, FIRST_LINE))
-    return table
+    return _Reader(original, schema).finished(read)
 
 
 def _schema(original: Table, mode: str, rows_deleted: bool) -> Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
@@ -34,7 +35,6 @@ from kakurenbo.data.transactions import (
     kept_rows,
     months,
 )
-from kakurenbo.rulebooks.darc2019.lookalikes import as_seen
 
 CUSTOMER = "id_user"
 MAX_NAMED = 20  # missing customers
@@ -443,3 +443,16 @@ def _notice_nearly_known(
     if len(cells):
         where = matrix.where(int(cells[0]))
         notice("darc2019.nearly_pseudonyms", file=found.file, count=len(cells), **where)
+
+
+def as_seen(name: str) -> str:
+    """Return what is left of a text when a tool strips it, drops what nobody sees, and composes its letters.
+
+    Examples
+    --------
+    >>> as_seen(" p\\u200b1 "), len(as_seen("e\\u0301"))
+    ('p1', 1)
+    """
+    return unicodedata.normalize(
+        "NFC", "".join(char for char in name if char == " " or char.isprintable()).strip()
+    )
