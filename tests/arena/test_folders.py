@@ -12,11 +12,11 @@ import pytest
 from kakurenbo import arena
 from kakurenbo.arena.requests import ATTACK
 from kakurenbo.contest import AnyRulebook
+from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.core import read_folder, write_folder
 from kakurenbo.core.errors import UsageError
 from kakurenbo.methods.registry import load
 from kakurenbo.reports import Document
-from kakurenbo.rounds import publish_round, score_round
 
 SEED = 77
 Played = Callable[..., Document]

@@ -14,9 +14,10 @@ from kakurenbo.cli import main
 from kakurenbo.cli.console import SafeConsole
 from kakurenbo.cli.publish import _print_notices
 from kakurenbo.cli.verify import _place
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.core import Integer, Problems, Source, open_archive, write_folder
 from kakurenbo.core.messages import render, retold, text_or
-from kakurenbo.rounds import PublishedRound, ReleaseRecord, publish_round, score_round
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 

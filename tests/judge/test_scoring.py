@@ -24,6 +24,7 @@ from tests.judge.scoring_helpers import (
 )
 
 from kakurenbo.contest import AnyRulebook, Credit
+from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.core import write_folder
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState, Round, Visibility
 from kakurenbo.judge.contests.rulebooks import rules_of
@@ -47,7 +48,6 @@ from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State
 from kakurenbo.judge.trust import rules as trust
 from kakurenbo.judge.trust.models import Checkpoint, LogEntry
-from kakurenbo.rounds import publish_round, score_round
 
 pytestmark = pytest.mark.django_db
 BACKEND = "django.contrib.auth.backends.ModelBackend"

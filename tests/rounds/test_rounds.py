@@ -15,20 +15,15 @@ from tests.reading import attempt
 
 from kakurenbo import testing
 from kakurenbo.cli import publish
-from kakurenbo.contest import read_facts
+from kakurenbo.contest import read_facts, submissions
 from kakurenbo.contest.commitments import BROKEN, COMMITMENTS_FILE, KEPT, commit
+from kakurenbo.contest.records import Refusal
+from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
+from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import ProblemCollector, Problems, json_bytes, read_folder, write_folder
 from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.core.rng import stream
 from kakurenbo.reports import read_results, scored_document
-from kakurenbo.rounds import (
-    PublishedRound,
-    Refusal,
-    handing_in,
-    publish_round,
-    score_round,
-    verify_round,
-)
 
 SEED = 2**100 + 1
 TEAMS = ("01", "03", "07", "12")
@@ -624,8 +619,8 @@ def test_a_bad_guess_is_named_with_its_folder_and_told_in_english(
 def test_more_files_or_bytes_than_a_contest_needs_are_refused_unread(
     contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handing_in, "MOST_FILES", 3)
-    monkeypatch.setattr(handing_in, "MOST_BYTES", 5000)
+    monkeypatch.setattr(submissions, "MAX_FILES", 3)
+    monkeypatch.setattr(submissions, "MAX_BYTES", 5000)
     for number in range(5):
         (contest.submissions / "01" / f"x{number}.csv").write_bytes(b"")
     (contest.submissions / "03" / "zz.csv").write_bytes(b"0" * 5000)

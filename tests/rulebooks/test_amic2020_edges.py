@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.reading import Read, attempt
 
-from kakurenbo.contest import Credit, RoundResults
+from kakurenbo.contest import ContestFolder, Credit, RoundResults
 from kakurenbo.core import Problems, Source, Table
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.rng import stream
@@ -110,7 +110,7 @@ def test_a_folder_must_hold_one_sample_and_the_count_and_the_name_are_told(tmp_p
     for names, count in (((), 0), (("pre_samplingdata_01.csv", "pre_samplingdata_02.csv"), 2)):
         for name in names:
             (tmp_path / name).write_bytes(line(ADA))
-        found = attempt(find_file, tmp_path, SAMPLE)
+        found = attempt(find_file, ContestFolder(tmp_path), SAMPLE)
         assert isinstance(found, Problems)
         assert (found[0].code, found[0].parameters["count"], found[0].parameters["name"]) == (
             "amic2020.not_one_file",

@@ -13,11 +13,11 @@ from kakurenbo.cli.common import json_option, out_folder_option, path_argument, 
 from kakurenbo.cli.publish import attachments_json
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, read_facts
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
+from kakurenbo.contest.records import Refusal, limit_refusals
+from kakurenbo.contest.rounds import AttachedRound, attach_to_round
 from kakurenbo.contest.schedule import moment
 from kakurenbo.core import check_free, write_folder
 from kakurenbo.core.messages import retold, text
-from kakurenbo.rounds import Refusal, few_per_team
-from kakurenbo.rounds.attaching import AttachedRound, attach_to_round
 
 
 def _attach(
@@ -33,7 +33,7 @@ def _attach(
     if made.attached:
         made = replace(made, notices=(*_too_late(rulebook, phase), *made.notices))
     write_folder(out, made.files, private=("answers",))
-    unassigned = few_per_team(
+    unassigned = limit_refusals(
         [Refusal.of("", file, problems) for file, problems in made.unassigned]
     )
     if as_json:

@@ -18,10 +18,11 @@ from kakurenbo.cli.common import (
     was_handed_out,
 )
 from kakurenbo.contest import ANONYMIZE, AnyRulebook, ContestFacts, read_facts
+from kakurenbo.contest.engine import Attachments
+from kakurenbo.contest.submissions import check_names
 from kakurenbo.core import InputError, Problem, Problems, Source, collect_notices, sources_of
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
-from kakurenbo.rounds.publishing import Attachments, check_names
 
 
 class CheckedRelease(NamedTuple):
@@ -47,11 +48,9 @@ def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> Ch
         files = [source for source in sources if source not in attached]
         facts = read_facts(handout_path, rules.name)
 
-        def read_attachments() -> Any:
-            _check_names(rules, facts, attached)
-            return rules.check_attachments(attached)
-
-        attachments = Attachments.read(read_attachments)
+        team = facts.team if facts else ""
+        named = rules.for_round(facts.round) if facts and team else rules
+        attachments = Attachments.read(named, team, attached)
         try:
             _check_names(rules, facts, files)
             submission = rules.read_release(handout, files)

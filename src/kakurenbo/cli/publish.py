@@ -19,10 +19,17 @@ from kakurenbo.cli.common import (
 )
 from kakurenbo.contest import AnyRulebook, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
+from kakurenbo.contest.records import (
+    PUBLISHED,
+    STATES,
+    SUPERSEDED,
+    Refusal,
+    RefusedAttachment,
+    limit_refusals,
+)
+from kakurenbo.contest.rounds import PublishedRound, publish_round
 from kakurenbo.core import check_free, write_folder
 from kakurenbo.core.messages import retold, text
-from kakurenbo.rounds import PublishedRound, Refusal, few_per_team, publish_round
-from kakurenbo.rounds.publishing import PUBLISHED, STATES, SUPERSEDED, RefusedAttachment
 
 
 def _publish(
@@ -88,7 +95,7 @@ def attachments_json(target: str, refused: Sequence[RefusedAttachment]) -> list[
 def _unassigned(published: PublishedRound) -> list[Refusal]:
     """What belongs to no release, by the folder that it lies in; of very many files the first ones."""
     teams = {record.team for record in published.records}
-    return few_per_team(
+    return limit_refusals(
         [
             Refusal.of(
                 folder if (folder := file.partition("/")[0]) in teams else "", file, problems

@@ -10,11 +10,11 @@ from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
 from kakurenbo.cli.tournament import print_matrix
 from kakurenbo.contest import AnyRulebook
+from kakurenbo.contest.records import PUBLISHED, SUPERSEDED
+from kakurenbo.contest.rounds import ScoredRound, score_round
 from kakurenbo.core import write_file
 from kakurenbo.core.messages import retold, text
 from kakurenbo.reports import Document, results_json, scored_document
-from kakurenbo.rounds import ScoredRound, score_round
-from kakurenbo.rounds.publishing import PUBLISHED, SUPERSEDED
 
 
 def _score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json: bool) -> int:

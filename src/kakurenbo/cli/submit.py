@@ -16,11 +16,11 @@ from kakurenbo.cli.judged import print_submission, verdict
 from kakurenbo.contest import ANONYMIZE, ATTACK, FilePattern
 from kakurenbo.contest.commitments import digest
 from kakurenbo.contest.declarations import size_limit
+from kakurenbo.contest.submissions import is_ignored, printable_name
 from kakurenbo.core import Problems, json_bytes, write_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
 from kakurenbo.proofs import ProofError, Receipt
-from kakurenbo.rounds.handing_in import left_aside, printable
 
 _UNDER_WAY = frozenset({"receiving", "received", "checking", "queued", "scoring"})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.3, 5.0
@@ -99,7 +99,7 @@ def _patterns(contest: Mapping[str, Any], place: tuple[str, str]) -> list[FilePa
 def _check_sizes(files: Mapping[str, Path], patterns: Sequence[FilePattern]) -> None:
     """Refuse what is too large before a byte of it is sent, as the judge would."""
     problems = Problems.join(
-        Problems.of("source.too_large", printable(name), limit=limit)
+        Problems.of("source.too_large", printable_name(name), limit=limit)
         for name, path in files.items()
         if path.stat().st_size > (limit := size_limit(patterns, name))
     )
@@ -155,7 +155,7 @@ def _files(given: tuple[Path, ...]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in given:
         entries = (
-            [one for one in sorted(path.iterdir()) if not left_aside(one.name)]
+            [one for one in sorted(path.iterdir()) if not is_ignored(one.name)]
             if path.is_dir()
             else [path]
         )

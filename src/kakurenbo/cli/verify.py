@@ -26,10 +26,10 @@ from kakurenbo.cli.common import (
 from kakurenbo.cli.verified import archive_command, is_address
 from kakurenbo.contest import AnyRulebook
 from kakurenbo.contest.commitments import CANNOT_REPEAT, KEPT, SEED, Finding
+from kakurenbo.contest.verify import IN_PHASE, MADE_AGAIN, verify_round
 from kakurenbo.core.messages import language, retold, text
 from kakurenbo.methods import registry
 from kakurenbo.reports.numbers import counted
-from kakurenbo.rounds import IN_PHASE, MADE_AGAIN, verify_round
 
 _PREFIXES = {MADE_AGAIN: "cli.made_again", IN_PHASE: "cli.in_phase"}
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kakurenbo.contest.credit import Chance, Credit
 from kakurenbo.contest.declarations import ANONYMIZE, ATTACK, FilePattern, Phase
-from kakurenbo.contest.facts import read_facts
+from kakurenbo.contest.folders import ContestFolder
 from kakurenbo.contest.measure import Score, Threshold, Utility
 from kakurenbo.contest.preparation import Publication, RoundData, Secrets
 from kakurenbo.contest.rulebook import Rulebook
@@ -24,6 +24,7 @@ from kakurenbo.core import (
     Layout,
     ProblemCollector,
     Schema,
+    Severity,
     Source,
     Table,
     few_names,
@@ -118,11 +119,23 @@ class TableContest(Rulebook[Any, Any, K, Any, Any, G]):
     def threshold_values(self) -> Mapping[str, float | None]:
         return {name: limit.value for name, limit in self.utility_limits.items()}
 
-    def read_handout(self, path: Path) -> Any:
-        facts = read_facts(path, self.name)
+    def read_handout(self, folder: Path | ContestFolder) -> Any:
+        folder = ContestFolder.of(folder)
+        facts = folder.facts(self.name)
         team = facts.team if facts else ""
-        file = path / self.file_name(self.handout_file, team) if path.is_dir() else path
-        return TeamTable(team, read_table(Source.of(file), self.schema))
+        source = folder.required(self.file_name(self.handout_file, team))
+        return TeamTable(team, read_table(source, self.schema))
+
+    def answer_files(self, folder: ContestFolder) -> tuple[int, Source]:
+        """Return how many rows there are to choose from, and the file of the answer."""
+        facts = folder.facts(self.name)
+        team = facts.team if facts else ""
+        size = folder.source(SIZE_FILE)
+        if size is None:
+            raise InputError.of("source.missing", SIZE_FILE, severity=Severity.MALFORMED)
+        content = read_json(size)
+        rows = int(content["rows"]) if isinstance(content, dict) else 0
+        return rows, folder.required(self.file_name(self.answer_file, team))
 
     def released(self, handout: Any, submission: Any) -> tuple[Any, Release]:
         return handout, Release.of(submission)
@@ -245,14 +258,9 @@ class MembershipContest(TableContest[MembershipKnowledge, MembershipGuess]):
     def read_guess(self, form: int, source: Source) -> MembershipGuess:
         return MembershipGuess(read_rows(source, form, self.guesses, self.repeated_row))
 
-    def read_answer(self, path: Path) -> MembershipAnswer:
-        team, population = "", read_size(path)
-        if path.is_dir():
-            facts = read_facts(path, self.name)
-            team = facts.team if facts else ""
-        file = path / self.file_name(self.answer_file, team) if path.is_dir() else path
-        rows = read_rows(Source.of(file), population)
-        return MembershipAnswer(rows, population)
+    def read_answer(self, folder: Path | ContestFolder) -> MembershipAnswer:
+        population, source = self.answer_files(ContestFolder.of(folder))
+        return MembershipAnswer(read_rows(source, population), population)
 
     def score_guess(self, answer: MembershipAnswer, guess: MembershipGuess) -> Credit:
         hits = int(np.isin(guess.rows, answer.rows).sum())
@@ -327,12 +335,9 @@ class LinkageContest(TableContest[LinkageKnowledge, LinkageGuess]):
         table = read_table(source, schema, Layout(min_rows=form.people, max_rows=form.people))
         return LinkageGuess(np.stack([table.values(name) for name in names], axis=1))
 
-    def read_answer(self, path: Path) -> Any:
-        released = read_size(path)
-        facts = read_facts(path, self.name)
-        team = facts.team if facts else ""
-        file = path / self.file_name(self.answer_file, team) if path.is_dir() else path
-        return LinkageAnswer(read_rows(Source.of(file), released), released)
+    def read_answer(self, folder: Path | ContestFolder) -> Any:
+        released, source = self.answer_files(ContestFolder.of(folder))
+        return LinkageAnswer(read_rows(source, released), released)
 
     def score_guess(self, answer: Any, guess: LinkageGuess) -> Credit:
         hits = int((guess.rows == answer.rows[:, None]).any(axis=1).sum())
@@ -401,13 +406,6 @@ def read_rows(
         first.setdefault(row, record)
     problems.check()
     return rows
-
-
-def read_size(path: Path) -> int:
-    """Return how many rows there are to choose from, as the file beside an answer tells."""
-    folder = path if path.is_dir() else path.parent
-    content = read_json(Source.of(folder / SIZE_FILE))
-    return int(content["rows"]) if isinstance(content, dict) else 0
 
 
 # -- what guessing blindly earns -------------------------------------------------------------------

@@ -29,20 +29,16 @@ from kakurenbo.contest.facts import (
     TARGET,
     TEAM,
     ContestFacts,
-    part_folder,
-    parts_in,
     read_facts,
-    whole_of,
 )
+from kakurenbo.contest.folders import ContestFolder, Files
 from kakurenbo.contest.guesses import FoundGuess, Guesses, sort_guess_files
 from kakurenbo.contest.measure import Figure, Utility
 from kakurenbo.contest.preparation import (
-    Files,
     Preparation,
     Publication,
     RoundData,
     Secrets,
-    gathered,
 )
 from kakurenbo.contest.readme import readme_files
 from kakurenbo.contest.results import RoundResults, Standings, weights_of
@@ -222,8 +218,11 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     # -- public half: a team anonymizes ------------------------------------------------------------------------------
 
     @abstractmethod
-    def read_handout(self, path: Path) -> H:
-        """A handout from what a team was given: its folder, or the data file in it."""
+    def read_handout(self, folder: Path | ContestFolder) -> H:
+        """A handout from what a team was given: its folder, or the data file in it.
+
+        ``ContestFolder.of(folder)`` has its files, on disk or in memory; so does ``read_answer``.
+        """
 
     def anonymize(self, handout: H, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
         """Run a method on a handout; by default on its ``table``."""
@@ -369,21 +368,45 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
             Whose part is read, where parts were dealt: empty for what is everybody's; None for the only part that lies there,
             as in a folder that one attacker was given.
         """
-        facts = read_facts(paths[0], self.name)
-        if paths[0].is_dir() and facts is not None and facts.folder not in (TARGET, ATTACKERS):
+        first, *others = map(ContestFolder, paths)
+        facts = first.facts(self.name)
+        if first.file is not None or facts is None or facts.folder == ATTACKERS:
+            sources = [source for folder in (first, *others) for source in folder.files]
+            return self.target_from_sources(sources, facts, declared)
+        if facts.folder != TARGET:
             raise InputError.of("target.other_folder", str(paths[0]), folder=facts.folder)
-        if paths[0].is_dir() and facts is not None and facts.folder == TARGET:
-            whole = whole_of(paths[0])
-            parts = [paths[0]] if whole != paths[0] else _dealt(whole, attacker)
-            beside = whole.absolute().parent.parent / "attackers"
-            paths = (
-                whole,
-                *parts,
-                *paths[1:],
-                *([beside] if len(paths) == 1 and beside.is_dir() else []),
-            )
+        beside = first.whole.path.absolute().parent.parent / "attackers"
+        if not others and beside.is_dir():
+            others = [ContestFolder(beside)]
+        return self.target_from_folders(first, others, declared=declared, attacker=attacker)
+
+    def target_from_folders(
+        self,
+        target: ContestFolder,
+        others: Sequence[ContestFolder],
+        *,
+        declared: Anonymizer | None = None,
+        attacker: str | None = None,
+    ) -> Target[K, F]:
+        """Read a target from its folder (or its dealt part) and what attackers get beside it."""
+        whole = target.whole
+        parts = list(whole.parts.values())
+        if whole is not target:
+            parts = [target]
+        elif attacker is not None:
+            parts = [part for name, part in whole.parts.items() if name == attacker]
+        elif len(parts) > 1:
+            parts = []
+        folders = (whole, *parts, *others)
+        sources = [source for folder in folders for source in folder.files]
+        return self.target_from_sources(sources, whole.facts(self.name), declared)
+
+    def target_from_sources(
+        self, sources: Sequence[Source], facts: ContestFacts | None, declared: Anonymizer | None
+    ) -> Target[K, F]:
+        """Read a target from its files; ``facts`` are those of its folder."""
         rules = self.under(facts)
-        knowledge = rules.read_knowledge(gathered(paths), declared)
+        knowledge = rules.read_knowledge(sources, declared)
         return Target(facts.target if facts else "", knowledge, rules.guess_form(knowledge))
 
     def guess_files(self, guesses: Mapping[str, G], attacker: str) -> Files:
@@ -423,7 +446,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """What attackers get of one team's release, and the answer; a function of the seed, the team and the release alone."""
 
     @abstractmethod
-    def read_answer(self, path: Path) -> A:
+    def read_answer(self, folder: Path | ContestFolder) -> A:
         """The secret answer of one target: its folder ``answers/NN``, or the file in it."""
 
     def answer_form(self, answer: A) -> F:
@@ -551,14 +574,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def weighed(self, rounds: Mapping[str, RoundResults]) -> Mapping[str, Fraction]:
         """The factor of each round that is ranked."""
         return weights_of(rounds, self.weights)
-
-
-def _dealt(target: Path, attacker: str | None) -> list[Path]:
-    """The part of a target's folder that one attacker was dealt, where there is one: see ``Rulebook.read_target``."""
-    parts = parts_in(target)
-    if attacker is None:
-        return parts if len(parts) == 1 else []
-    return [part for part in parts if part.name == part_folder(attacker)]
 
 
 AnyRulebook = Rulebook[Any, Any, Any, Any, Any, Any]

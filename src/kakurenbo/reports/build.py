@@ -20,7 +20,9 @@ from kakurenbo.contest import (
     rank,
     team_of,
 )
+from kakurenbo.contest.records import Refusal, ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED, MISSING
+from kakurenbo.contest.rounds import ScoredRound
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
 from kakurenbo.reports.document import (
@@ -39,7 +41,6 @@ from kakurenbo.reports.document import (
 from kakurenbo.reports.estimates import Estimate, Limits, estimate, limits_of
 from kakurenbo.reports.rounds import attacker_entries, complete_round, release_entries
 from kakurenbo.reports.verdicts import award_notices, with_verdicts
-from kakurenbo.rounds import Refusal, ReleaseRecord, ScoredRound
 
 Rounds = Mapping[str, Sequence[RoundResults]]
 """The results of each round, one for each repeat."""

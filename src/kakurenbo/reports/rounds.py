@@ -8,6 +8,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from kakurenbo.contest import Chance, Figure, Measurement, RoundResults, team_of
+from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.reports.document import (
     AttackEntry,
@@ -17,8 +18,6 @@ from kakurenbo.reports.document import (
     RoundEntry,
 )
 from kakurenbo.reports.estimates import SHARE, Estimate, estimate, limits_of
-from kakurenbo.rounds import ReleaseRecord
-from kakurenbo.rounds.publishing import PUBLISHED
 
 WORST, MEAN, SAMPLE = "worst", "mean", "sample"
 """Kinds of privacy: against the best attack, against all in the mean, against the organizers' own."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kakurenbo.attacks.membership import MembershipKnowledge
-from kakurenbo.contest import Anonymizer, AnyRulebook, FilePattern, read_facts
+from kakurenbo.contest import Anonymizer, AnyRulebook, ContestFolder, FilePattern
 from kakurenbo.contest.bases import MembershipAnswer, read_rows
 from kakurenbo.contest.facts import TARGET
 from kakurenbo.core import (
@@ -18,7 +18,6 @@ from kakurenbo.core import (
     Table,
     gather,
     read_table,
-    sources_of,
 )
 from kakurenbo.core.errors import UsageError
 from kakurenbo.data.adult import SCHEMA
@@ -125,17 +124,17 @@ def is_named(template: str, source: Source) -> bool:
     return any(pattern.parse(source.name) is not None for pattern in patterns)
 
 
-def find_file(path: Path, template: str) -> Source:
-    """Return a file, or the only one of such a name in a folder."""
-    if not path.is_dir():
-        return Source.of(path)
-    found = [source for source in sources_of(path) if is_named(template, source)]
+def find_file(folder: ContestFolder, template: str) -> Source:
+    """Return the file that was given, or the only one of such a name in a folder."""
+    if folder.file is not None:
+        return folder.file
+    found = [source for source in folder.sources if is_named(template, source)]
     if len(found) == 1:
         return found[0]
     name = without_team(template).replace("{round}", "ROUND")
     raise InputError.of(
         "amic2020.not_one_file",
-        path.name,
+        folder.name,
         severity=Severity.MALFORMED,
         count=len(found),
         name=name,
@@ -186,9 +185,11 @@ def _sort_files(sources: list[Source]) -> tuple[Source, Source, Source | None]:
 
 def _published_form(release: Source) -> Source | None:
     """Return the questionnaire beside a release that is given as a single file of a published target."""
-    folder = release.origin.parent if isinstance(release.origin, Path) else None
-    facts = read_facts(folder) if folder is not None else None
-    if folder is None or facts is None or facts.folder != TARGET:
+    if not isinstance(release.origin, Path):
         return None
-    named = (source for source in sources_of(folder) if source.name.startswith("questionnaire"))
+    folder = ContestFolder(release.origin)
+    facts = folder.facts()
+    if facts is None or facts.folder != TARGET:
+        return None
+    named = (source for source in folder.sources if source.name.startswith("questionnaire"))
     return next(named, None)

@@ -16,6 +16,7 @@ from kakurenbo.contest import (
     ATTACK,
     Anonymizer,
     ContestFacts,
+    ContestFolder,
     MembershipContest,
     Phase,
     Player,
@@ -28,7 +29,6 @@ from kakurenbo.contest import (
     Secrets,
     Standings,
     Utility,
-    read_facts,
     unknown_column,
 )
 from kakurenbo.contest.bases import rows_bytes
@@ -336,22 +336,21 @@ class Amic2020(MembershipContest):
 
     # -- an anonymizer's task --------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        if not path.exists():
-            raise UsageError(f"{path}: there is no such file or folder")
-        source = files.find_file(path, files.SAMPLE)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        folder = ContestFolder.of(folder)
+        folder.check_exists()
+        source = files.find_file(folder, files.SAMPLE)
         with gather() as problems:
             sample = problems.of(read_table, source, SCHEMA)
-            test = problems.of(self._read_test_rows, path if path.is_dir() else path.parent)
-        facts = read_facts(path, self.name)
+            test = problems.of(self._read_test_rows, folder)
+        facts = folder.facts(self.name)
         team = (facts.team if facts else "") or files.team_in(source.name) or "01"
         return Handout(team, sample, test)
 
-    def _read_test_rows(self, folder: Path) -> Table | None:
+    def _read_test_rows(self, folder: ContestFolder) -> Table | None:
         """Read the rows for the trees, where they are named or lie in the folder of the sample."""
-        names = (folder / files.TEST_FILE, folder / f"{files.TEST_FILE}.gz")
-        paths = [Path(self.test)] if self.test else [path for path in names if path.exists()]
-        return read_census(Source.of(paths[0])) if paths else None
+        source = Source.of(self.test) if self.test else folder.source(files.TEST_FILE)
+        return read_census(source) if source is not None else None
 
     def repair(
         self, handout: Handout, release: Release, anonymizer: Anonymizer, rng: np.random.Generator
@@ -446,8 +445,8 @@ class Amic2020(MembershipContest):
 
     # -- privacy estimation and scores -----------------------------------------------------------------------------
 
-    def read_answer(self, path: Path) -> Answer:
-        return files.read_answer(files.find_file(path, files.ANSWER), self.rate)
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return files.read_answer(files.find_file(ContestFolder.of(folder), files.ANSWER), self.rate)
 
     def read_published(self, source: Source) -> RoundResults:
         return scores.read_matrix(source)

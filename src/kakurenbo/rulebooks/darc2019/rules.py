@@ -17,6 +17,7 @@ from kakurenbo.contest import (
     ATTACK,
     Anonymizer,
     Attack,
+    ContestFolder,
     Counting,
     Credit,
     Figure,
@@ -31,7 +32,6 @@ from kakurenbo.contest import (
     Standings,
     Tries,
     Utility,
-    read_facts,
 )
 from kakurenbo.contest.bases import TableContest, only_file
 from kakurenbo.core import Source, Table, table_bytes
@@ -137,11 +137,12 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        where = files.find_original(path)
-        facts = read_facts(where, self.name)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        folder = ContestFolder.of(folder)
+        source = files.find_original(folder)
+        facts = folder.facts(self.name)
         team = facts.team if facts is not None else ""
-        return Handout(team, files.read_original(Source.of(where)))
+        return Handout(team, files.read_original(source))
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -157,7 +158,9 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
         """On T itself, which everybody knows: what differs from draw to draw are pseudonyms and the method's own chance."""
         if {"table", "data"} & self.given:
             return self
-        return self.with_parameters(table=str(files.find_original(handout)), data="own")
+        return self.with_parameters(
+            table=str(files.find_original(ContestFolder(handout)).origin), data="own"
+        )
 
     def release_files(self, handout: Handout, release: Release) -> Files:
         table = with_headings(release.table, handout.original.schema)
@@ -241,8 +244,8 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
             {files.ANSWER.name(target=secrets.target): matrices.answer_bytes(answer)},
         )
 
-    def read_answer(self, path: Path) -> Answer:
-        return matrices.read_answer(Source.of(files.find_file(path, files.ANSWER)))
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return matrices.read_answer(files.find_file(ContestFolder.of(folder), files.ANSWER))
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(answer.customers, answer.pseudonyms, answer.calendar, self.mode)

@@ -17,6 +17,7 @@ from kakurenbo.contest import (
     ATTACK,
     Anonymizer,
     ContestFacts,
+    ContestFolder,
     Credit,
     Files,
     LinkageContest,
@@ -29,7 +30,6 @@ from kakurenbo.contest import (
     Secrets,
     Standings,
     Utility,
-    read_facts,
 )
 from kakurenbo.contest.bases import rows_bytes
 from kakurenbo.core import Schema, Source, Table, gather, json_bytes, table_bytes
@@ -231,14 +231,12 @@ class Pwscup2021(LinkageContest):
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        if not path.exists():
-            raise UsageError(f"{path}: there is no such file or folder")
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        folder = ContestFolder.of(folder)
+        folder.check_exists()
         example = files.handout_file(self.round, "01")
-        source = (
-            files.find_file(path, files.HANDOUT_NAME, example) if path.is_dir() else Source.of(path)
-        )
-        facts = read_facts(path, self.name)
+        source = files.find_file(folder, files.HANDOUT_NAME, example)
+        facts = folder.facts(self.name)
         return Handout(facts.team if facts else "", read_health(source, 2 * PEOPLE))
 
     def anonymize(
@@ -344,8 +342,8 @@ class Pwscup2021(LinkageContest):
         )
         return handout.table.take(rows), places
 
-    def read_answer(self, path: Path) -> Answer:
-        return files.read_answer(path, self._most_rows)
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return files.read_answer(ContestFolder.of(folder), self._most_rows)
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return self._form(len(answer.rows), answer.released)

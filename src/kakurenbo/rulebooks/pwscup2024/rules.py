@@ -15,6 +15,8 @@ from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     Anonymizer,
+    ContestFacts,
+    ContestFolder,
     Credit,
     Files,
     Guesses,
@@ -166,8 +168,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        return read_handout(path, self.name)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        return read_handout(ContestFolder.of(folder), self.name)
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -221,11 +223,11 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def guess_form(self, knowledge: RatingsKnowledge) -> GuessForm:
         return GuessForm(len(knowledge.ratings))
 
-    def read_target(
-        self, *paths: Path, declared: Anonymizer | None = None, attacker: str | None = None
+    def target_from_sources(
+        self, sources: Sequence[Source], facts: ContestFacts | None, declared: Anonymizer | None
     ) -> Target[RatingsKnowledge, GuessForm]:
         """One target, which knows its own columns of an E file."""
-        target = super().read_target(*paths, declared=declared, attacker=attacker)
+        target = super().target_from_sources(sources, facts, declared)
         return replace(target, form=replace(target.form, target=target.name))
 
     def read_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
@@ -255,8 +257,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     # -- the judge counts ------------------------------------------------------------------------------------------
 
-    def read_answer(self, path: Path) -> Answer:
-        return read_answer(path, self.name)
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return read_answer(ContestFolder.of(folder), self.name)
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(len(answer.people), answer.target)
