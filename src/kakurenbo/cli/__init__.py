@@ -17,7 +17,7 @@ from kakurenbo.cli.click_words import translate_click
 from kakurenbo.cli.interrupts import end_now, end_soon_when_interrupted
 from kakurenbo.core.compiling import announce_with
 from kakurenbo.core.errors import KakurenboError, ParameterError
-from kakurenbo.core.messages import language, retold, speaking, system_error, text, text_or
+from kakurenbo.core.messages import language, speaking, system_error, text, text_or
 from kakurenbo.core.problems import InputError
 
 VERBS = {
@@ -234,8 +234,7 @@ def _as_typed(error: KakurenboError, given: list[str]) -> str:
             return error.told(option)
         if error.parameter in _ARGUMENTS_OF_AUDITS and "audit" in given:
             return error.told(error.parameter.upper())
-    message = str(error)
-    return message if _TRANSLATED.search(message) else retold(message)
+    return str(error)
 
 
 def _fail(message: str, given: list[str], usage: str = "") -> int:

@@ -81,7 +81,7 @@ def _check_completes(
 def _declared(rules: AnyRulebook, mechanism: str) -> Any:
     method = registry.build("anonymizers", mechanism)
     if reason := misfit(type(rules), method):
-        raise UsageError(f"{registry.name_of(mechanism)} {reason}")
+        raise UsageError("error.method_misfit", method=registry.name_of(mechanism), reason=reason)
     return method
 
 

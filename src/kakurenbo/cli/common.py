@@ -266,7 +266,8 @@ class PluginGroup(click.Group):
             return self.make_command(name)
         if self._beside:
             raise self._unknown(name)
-        return None
+        names = self._plugins()
+        raise UsageError(text("usage.not_offered", verb=self.name, name=name, names=names))
 
     def _unknown(self, name: str = "") -> UsageError:
         """That nothing has this name, or that none was given, with every name that there is and a command to copy."""
@@ -363,7 +364,7 @@ def method_verb(
                 one_on_stdout(values)
                 method = make(cls, take_given(values, wanted))
                 if reason := misfit(type(rulebook), method):
-                    raise UsageError(f"{method_name} {reason}")
+                    raise UsageError("error.method_misfit", method=method_name, reason=reason)
                 return body(rulebook, method, **values)
 
             options = [parameter_option(group, method_name, one) for one in wanted]

@@ -51,6 +51,9 @@ def anonymize_example(rulebook: str, asked: str = "") -> str:
     method, options = _method(
         "anonymizers", cls, asked, [player.anonymizer for player in cls.default_players]
     )
+    if method in registry.names("anonymizers"):
+        repairs = registry.load("anonymizers", method).takes_release
+        options += " --release release" if repairs else ""
     return f"kakurenbo anonymize {rulebook} {method} {_HANDOUT} {_release(rulebook)}{options}"
 
 

@@ -19,7 +19,7 @@ from kakurenbo.cli.examples import (
     publish_example,
 )
 from kakurenbo.contest import rulebooks_for
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import text, text_or
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
@@ -87,7 +87,7 @@ def _with_default(parameter: Mapping[str, Any]) -> str:
     nothing = default in (None, "", ())
     if nothing and default is not None and not none:
         return str(parameter["name"])
-    meaning = f" ({retold(none)})" if nothing and none else ""
+    meaning = f" ({none})" if nothing and none else ""
     return f"{parameter['name']}={output.short(default) or _EMPTY}{meaning}"
 
 
@@ -96,9 +96,9 @@ def _entry(group: str, name: str, cls: Any) -> dict[str, Any]:
         {
             "name": parameter.name,
             "meaning": parameter.meaning,
-            "expects": parameter.expectation,
+            "expects": parameter.expectation.text(),
             "default": None if parameter.default is dataclasses.MISSING else parameter.default,
-            "none": parameter.none,
+            "none": text_or(parameter.none, parameter.none),
         }
         for parameter in parameters_of(cls)
     ]

@@ -434,7 +434,7 @@ class PublishedTargets(Mapping[str, Target[Any, Any]]):
         if facts is None and targets:
             facts = next(iter(targets.values())).facts(rulebook.name)
             if facts is None:
-                raise KakurenboError("a published folder lacks its contest.json")
+                raise KakurenboError("error.lacks_contest")
         self.facts = facts
         self.rules = rulebook.under(facts)
         self._target, self.answer = cache(self._read_target), cache(self._read_answer)
@@ -466,13 +466,17 @@ class PublishedTargets(Mapping[str, Target[Any, Any]]):
                 )
             return target if self._with_knowledge else replace(target, knowledge=None)
         except InputError as error:
-            raise KakurenboError(f"targets/{name} was damaged: {error}") from error
+            raise KakurenboError(
+                "error.part_broken", part=f"targets/{name}", reason=error
+            ) from error
 
     def _read_answer(self, name: str) -> Any:
         try:
             return self.rules.read_answer(self._answers[name])
         except InputError as error:
-            raise KakurenboError(f"answers/{name} was damaged: {error}") from error
+            raise KakurenboError(
+                "error.part_broken", part=f"answers/{name}", reason=error
+            ) from error
 
     def __getitem__(self, name: str) -> Target[Any, Any]:
         if name not in self._folders:

@@ -205,7 +205,7 @@ def read_file(path: str | Path, limit: int = DOCUMENT_LIMIT) -> bytes:
     try:
         return Source.of(path).read_packed(limit)
     except InputError as error:
-        raise UsageError(f"{path}: {error.problems[0].sentence}") from error
+        raise UsageError(error.problems[0].statement, at=path) from error
 
 
 class Folder(Mapping[str, bytes]):
@@ -235,15 +235,13 @@ class Folder(Mapping[str, bytes]):
     ) -> None:
         self.path, self._limit = Path(path), limit
         if not self.path.is_dir():
-            raise UsageError(f"{path}: there is no such folder")
+            raise UsageError("error.no_folder", at=path)
         self._files: dict[str, Path] = {}
         self.strays: dict[str, str] = {}
         for entry in sorted(self.path.rglob("*")):
             name = entry.relative_to(self.path).as_posix()
             if entry.is_symlink() and not with_strays:
-                raise UsageError(
-                    f"{entry}: this is a link; the folders of a contest hold files alone"
-                )
+                raise UsageError("error.link", at=entry)
             if entry.is_symlink():
                 self.strays[name] = "this is a link"
             elif with_strays and entry.is_dir() and not any(entry.iterdir()):

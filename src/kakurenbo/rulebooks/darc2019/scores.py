@@ -36,6 +36,7 @@ from kakurenbo.core import (
     read_cells,
 )
 from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.data.transactions import CONTEST
 from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM
 from kakurenbo.rulebooks.darc2019.matrices import Answer
@@ -183,7 +184,7 @@ class TableScore:
 def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standings:
     """Rank teams by the lowest score of their last three tables, attackers by their best attack on the first-ranked table."""
     if len(rounds) != 1:
-        raise UsageError(f"darc2019 has one round; got {', '.join(rounds) or 'none'}")
+        raise UsageError("error.darc2019_rounds", given=", ".join(rounds) or Message("word.none"))
     (results,) = rounds.values()
     tables = {
         table: _table_score(results, table, mode)
@@ -239,7 +240,7 @@ def _counting(results: RoundResults) -> list[str]:
 
 def _table_score(results: RoundResults, table: str, mode: str) -> TableScore:
     if table not in results.utility:
-        raise UsageError(f"the results have no utility for the table {table}")
+        raise UsageError("error.darc2019_utility", table=table)
     counting = [
         rate
         for name, rate in _rates(results, table).items()
