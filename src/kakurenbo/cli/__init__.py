@@ -27,7 +27,6 @@ VERBS = {
     "attacks": "verb.attacks",
     "prepare": "verb.prepare",
     "anonymize": "verb.anonymize",
-    "tune": "verb.tune",
     "check": "verb.check",
     "measure": "verb.measure",
     "generate": "verb.generate",
@@ -60,7 +59,14 @@ _TRANSLATED = re.compile(
     "[。、]|です|ます|ません"
 )  # a sentence of the Japanese catalogue, not to be read as English
 _ARGUMENTS_OF_AUDITS = ("original", "release")  # which Python takes as parameters
-_MODULES = {"rulebooks": "listing", "anonymizers": "listing", "attacks": "listing"}
+_MODULES = {
+    "rulebooks": "listing",
+    "anonymizers": "listing",
+    "attacks": "listing",
+    "run": "tournaments",
+    "report": "tournaments",
+    "demo": "tournaments",
+}
 
 
 class _Verbs(click.Group):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, FilePattern, fits
@@ -66,41 +65,6 @@ def attack_example(rulebook: str, asked: str = "") -> str:
     return f"kakurenbo attack {rulebook} {method} {_TARGET} -o {_guess(rulebook)}{options}"
 
 
-_RANGES = MappingProxyType(
-    {
-        "amic2020": "rrp:p=0.8..0.99,columns=education/workclass",
-        "darc2019": "swap_items:share=0.1..0.9",
-        "pwscup2021": "swap_near:reach=1..5,cells=1..4",
-        "pwscup2024": "just_enough:utility=60..90",
-    }
-)
-
-
-def tune_example(rulebook: str) -> str:
-    """What a player types to search parameters, of a method that plays well."""
-    return f"kakurenbo tune {rulebook} {_HANDOUT} {_quoted(_RANGES.get(rulebook, 'METHOD:parameter=LOW..HIGH'))}"
-
-
-def anonymize_command(rules: AnyRulebook, told: str, handout: Path, team: str) -> str:
-    """The call that makes a release of a handout by a method, which is told as ``registry.build`` takes it."""
-    from kakurenbo.arena.calls import MethodCall  # loads more than help needs
-
-    call = MethodCall.parsed("anonymizers", told)
-    options = [
-        word for name, value in call.parameters for word in (f"--{name.replace('_', '-')}", value)
-    ]
-    words = [
-        "kakurenbo",
-        "anonymize",
-        rules.name,
-        call.name,
-        str(handout),
-        release_place(rules, team),
-        *options,
-    ]
-    return shlex.join(words)
-
-
 _EXAMPLES: Mapping[str, Callable[[str], str]] = MappingProxyType(
     {
         "prepare": prepare_example,
@@ -108,7 +72,6 @@ _EXAMPLES: Mapping[str, Callable[[str], str]] = MappingProxyType(
         "attach": lambda rulebook: (
             f"kakurenbo attach {rulebook} {CONTEST} {PHASE} questionnaires -o {PHASE}-2"
         ),
-        "tune": tune_example,
         "check": lambda rulebook: f"kakurenbo check {rulebook} {_HANDOUT} {_release(rulebook)}",
         "measure": lambda rulebook: f"kakurenbo measure {rulebook} {_HANDOUT} {_release(rulebook)}",
         "generate": lambda rulebook: (

@@ -86,39 +86,6 @@ class TournamentProgress:
             self._last_line = time.monotonic()
 
 
-class StageProgress:
-    """How far a stage of a search is, on stderr; says nothing where ``quiet``."""
-
-    def __init__(self, what: str, *, quiet: bool) -> None:
-        self._what, self._quiet = what, quiet
-        columns = (TextColumn(escape(what)), BarColumn(), MofNCompleteColumn())
-        live = not quiet and sys.stderr.isatty()
-        self._bar = Progress(
-            *columns, console=output.console(stderr=True), transient=True, disable=not live
-        )
-        self._task = self._bar.add_task("", total=None)
-        self._live, self._last_line = live, time.monotonic()
-
-    def __enter__(self) -> StageProgress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
-
-    def tell(self, done: int, total: int) -> None:
-        """Called after every job of a stage."""
-        if self._live:
-            self._bar.update(self._task, completed=done, total=total)
-        elif not self._quiet and time.monotonic() - self._last_line >= _LINE_EVERY:
-            print(
-                text("cli.stage", what=self._what, done=done, all=total),
-                file=sys.stderr,
-                flush=True,
-            )
-            self._last_line = time.monotonic()
-
-
 class AuditProgress:
     """The steps of an audit on stderr: how long each took that is done, and what runs now; says nothing where ``quiet``.
 

@@ -8,7 +8,7 @@ import click
 
 from kakurenbo.cli import output
 from kakurenbo.cli.common import json_option, out_option, path_argument, rulebook_verb
-from kakurenbo.cli.tournament import print_matrix
+from kakurenbo.cli.tournaments import print_matrix
 from kakurenbo.contest import AnyRulebook
 from kakurenbo.contest.records import PUBLISHED, SUPERSEDED
 from kakurenbo.contest.rounds import ScoredRound, score_round

@@ -16,7 +16,7 @@ bytes, so a step runs anywhere. What fails on one team's files costs these files
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -234,6 +234,7 @@ def judge_release(
     """
     rules, team = prepared.rules, team_of(target)
     is_attachment = rules.phase(ANONYMIZE).is_attachment
+    submitted = [source.loaded() for source in submitted]
     attached = [source for source in submitted if is_attachment(source.name)]
     files = [source for source in submitted if source not in attached]
     attachments = Attachments.read(rules, team, attached)
@@ -249,7 +250,11 @@ def judge_release(
     return replace(
         outcome,
         record=replace(outcome.record, files=tuple(source.name for source in submitted)),
-        submitted=_packed([*files, *attached]),
+        submitted={
+            source.name: source.origin
+            for source in (*files, *attached)
+            if isinstance(source.origin, bytes)
+        },
     )
 
 
@@ -312,15 +317,6 @@ def _refused(record: ReleaseRecord, problems: Problems) -> ReleaseOutcome:
     return ReleaseOutcome(
         replace(record, state=REFUSED, cause=lines[0], problems=lines), refusal=problems
     )
-
-
-def _packed(sources: Iterable[Source]) -> dict[str, bytes]:
-    """Return files as they were submitted, without those that cannot be read."""
-    packed = {}
-    for source in sources:
-        with suppress(InputError):
-            packed[source.name] = source.read_packed()
-    return packed
 
 
 def _left_out(problem: Problem) -> Problem:
@@ -399,7 +395,7 @@ def _unreadable(prepared: PreparedRound[Any], outcome: ReleaseOutcome) -> Proble
 class PublishedTargets(Mapping[str, Target[Any, Any]]):
     """The published targets of a round by name, with their answers where the judge asks.
 
-    Each is read when it is first needed, once; tables that several share, such as the population, are parsed once.
+    Each is read when it is first needed, once; tables that several share, such as the population, are read and parsed once.
 
     Parameters
     ----------
@@ -413,6 +409,8 @@ class PublishedTargets(Mapping[str, Target[Any, Any]]):
         Whose dealt part is read; see ``Rulebook.read_target``.
     facts : ContestFacts or None
         By default those of the first target.
+    tables : Memory or None
+        Tables that were parsed before.
     with_knowledge : bool
         Keep what attackers know of a target; judging guesses needs only their form.
     """
@@ -426,11 +424,13 @@ class PublishedTargets(Mapping[str, Target[Any, Any]]):
         *,
         attacker: str | None = "",
         facts: ContestFacts | None = None,
+        tables: Memory | None = None,
         with_knowledge: bool = True,
     ) -> None:
-        self._folders, self._others, self._answers = targets, others, answers
+        self._folders, self._answers = targets, answers
+        self._others = [folder.loaded() for folder in others]
         self._attacker, self._with_knowledge = attacker, with_knowledge
-        self._tables = Memory(_TABLES)
+        self._tables = tables or Memory(_TABLES)
         if facts is None and targets:
             facts = next(iter(targets.values())).facts(rulebook.name)
             if facts is None:

@@ -91,6 +91,17 @@ class ContestFolder:
         aside = (*README_FILES, CONTEST_FILE)
         return tuple(Source(name, self._place[name]) for name in names if name not in aside)
 
+    def loaded(self) -> ContestFolder:
+        """Return the folder with its files in memory."""
+        if self.file is not None:
+            return self
+        folder = ContestFolder(self._place, self.name, self._whole)
+        if self.file is not None:
+            return self
+        folder = ContestFolder(self._place, self.name, self._whole)
+        folder.sources = tuple(source.loaded() for source in self.sources)
+        return folder
+
     def source(self, name: str) -> Source | None:
         """Return the file of this name, packed or not; None where there is none."""
         by_name = {source.name: source for source in self.sources}

@@ -63,6 +63,13 @@ class Source:
         """All bytes as they were handed in, packed or not."""
         return self._read(limit, unpack=False)
 
+    def loaded(self) -> Source:
+        """Return the source with its bytes in memory, packed or not; one that cannot be read stays as it is."""
+        try:
+            return Source(self.name, self.read_packed())
+        except InputError:
+            return self
+
     def _read(self, limit: int, *, unpack: bool) -> bytes:
         try:
             data = (
@@ -259,6 +266,9 @@ class Folder(Mapping[str, bytes]):
         other = copy.copy(self)
         other._files = {name: path for name, path in self._files.items() if name not in names}
         return other
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._files
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)

@@ -88,6 +88,7 @@ class Submission:
 
 def read_answer(source: Source, rate: float) -> Answer:
     """Read the secret row numbers of one team, of which there are ``rate`` times as many as B has rows."""
+    source = source.loaded()
     data = source.read()
     count = data.count(b"\n") + (not data.endswith(b"\n"))
     population = population_of(count, rate)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +65,6 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
         "credit": ("mode",),
         "standings": ("mode",),
         "verify": ("table",),
-        "tune": ("mode", "data", "table"),
         "run": ("mode", "scale", "data", "table"),
     }
     schema = SCHEMA
@@ -153,14 +152,6 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
         if not (handout.original.texts("id_user") == table.texts("id_user")).any():
             return release
         return replace(release, tables=Pseudonyms()(table, rng).tables)
-
-    def for_rehearsal(self, handout: Path) -> Self:
-        """On T itself, which everybody knows: what differs from draw to draw are pseudonyms and the method's own chance."""
-        if {"table", "data"} & self.given:
-            return self
-        return self.with_parameters(
-            table=str(files.find_original(ContestFolder(handout)).origin), data="own"
-        )
 
     def release_files(self, handout: Handout, release: Release) -> Files:
         table = with_headings(release.table, handout.original.schema)

@@ -82,7 +82,6 @@ class Pwscup2021(LinkageContest):
         "generate": ("data", "table"),
         "credit": ("round", "mode", "d"),
         "verify": ("table",),
-        "tune": ("round", "data", "table"),
         "run": ("round", "scale", "mode", "data", "table", "tests", "order", "d", *utility.LIMITS),
     }
     prohibited = ("pwscup2021.prohibited.index",)
