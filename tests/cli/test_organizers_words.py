@@ -7,12 +7,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from kakurenbo.cli.console import SafeConsole
+from kakurenbo.cli.publish import _print_notices
 from rich.table import Table
 from tests.reading import attempt
 
 from kakurenbo.cli import main
-from kakurenbo.cli.console import SafeConsole
-from kakurenbo.cli.publish import _print_notices
 from kakurenbo.cli.verify import _place
 from kakurenbo.core import Integer, Problems, Source, open_archive, write_folder
 from kakurenbo.core.messages import render, retold, text_or

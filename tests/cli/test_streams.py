@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kakurenbo.cli.console import SafeConsole
 
 from kakurenbo.cli import main, output
-from kakurenbo.cli.console import SafeConsole
 
 COMMAND = [sys.executable, "-m", "kakurenbo"]
 HOSTILE = "a\x1b[31m\nb\u202ec"

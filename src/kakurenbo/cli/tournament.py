@@ -8,7 +8,7 @@ from rich.console import Console, Group
 from rich.markup import escape
 
 from kakurenbo.cli import output
-from kakurenbo.cli.rankings import Columns, print_rankings
+from kakurenbo.cli.scores import COUNTED, Columns, print_rankings
 from kakurenbo.contest import Unit
 from kakurenbo.core.messages import language, retold, text
 from kakurenbo.reports import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
@@ -98,7 +98,7 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     """What every attacker found in every release; below the attackers what blind guessing and a constant answer earn."""
     players = {player.team: player for player in document.players}
     single = entry.of is not None and len(entry.repeats) == 1
-    unit = document.figures["hits"].unit if "hits" in document.figures else output.COUNTED.unit
+    unit = document.figures["hits"].unit if "hits" in document.figures else COUNTED.unit
     what = text("matrix.hits", of=figure(entry.of or 0, unit)) if single else text("matrix.shares")
     methods = {
         attacker: retold(players[attacker].attack)
