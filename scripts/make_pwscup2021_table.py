@@ -64,7 +64,7 @@ def played(player: Player, tables: int, rows: int, number: int) -> Draw:
     release = main.anonymize(handout, anonymizer, stream(1, "table", player.name, str(number)))
     sources = [Source(name, data) for name, data in main.release_files(handout, release).items()]
     try:
-        submission = main.check_release(handout, sources)
+        submission = main.read_release(handout, sources)
     except InputError as error:
         raise SystemExit(f"{player.name}: {error}") from error
     utility = main.measure(handout, submission)
@@ -89,7 +89,7 @@ def attacked(
         knowledge = LinkageKnowledge(people, submission.release, len(people) // 2, known)
         guesses[attack] = registry.build("attacks", attack)(knowledge, rng)
     return {
-        (round_, attack): rounds[round_].credit(answer, guesses[attack]).hits
+        (round_, attack): rounds[round_].score_guess(answer, guesses[attack]).hits
         for round_, attacks in ATTACKS.items()
         for attack in attacks
     }

@@ -16,9 +16,8 @@ import dataclasses
 import inspect
 import re
 import sys
-import tomllib
 from collections.abc import Iterator
-from importlib import import_module, resources
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from kakurenbo.cli.common import described, meaning
 from kakurenbo.cli.output import short
 from kakurenbo.contest import ContestFacts, rulebooks_for
 from kakurenbo.core import messages
+from kakurenbo.core.messages.po import parse_po
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
@@ -42,24 +42,46 @@ _CODE = re.compile(
     re.M | re.S,
 )
 _PAIR = re.compile(r"<!-- (?P<name>[\w.]+) -->\n.*?<!-- end of (?P=name) -->", re.S)
-_SPOKEN = frozenset(
-    {
-        *(
-            "audit_report",
-            "audit_words",
-            "cli",
-            "click",
-            "errors",
-            "help",
-            "judge_api",
-            "judge_pages",
-            "judge_serve",
-            "judge_trust",
-        ),
-        *("players", "usage", "verification", "words"),
-    }
+_NO_PROBLEMS = frozenset(
+    [
+        "anonymizers",
+        "attacks",
+        "anonymize",
+        "api",
+        "argument",
+        "attack",
+        "audit",
+        "chart",
+        "claim",
+        "cli",
+        "count",
+        "errno",
+        "error",
+        "expects",
+        "fetch",
+        "help",
+        "judge_api",
+        "judge_client",
+        "judge_phase",
+        "judge_serve",
+        "knowledge",
+        "list",
+        "option",
+        "page",
+        "player",
+        "probabilities",
+        "rulebooks",
+        "schema",
+        "status",
+        "submission",
+        "submit",
+        "usage",
+        "verb",
+        "verification",
+        "word",
+    ]
 )
-"""Files of the catalogue that hold no problems of inputs."""
+"""First words of codes that are no problems of inputs."""
 _ROOMS = ("contest", "core")
 """Packages with a page of their own; what else the top-level package exports stands on its page."""
 _CALLED = "audit"
@@ -218,33 +240,29 @@ def _plays(group: str, method: Any) -> str:
 
 
 def _problems() -> str:
-    """Every code with its sentences, by the part of the software that says it."""
-    folder = resources.files("kakurenbo.core.messages")
+    """Every code of a problem with its message and fix, by the first word of the code."""
+    english, japanese = (_catalogue(language) for language in ("en", "ja"))
     parts = []
-    for file in sorted(folder.joinpath("en").iterdir(), key=lambda file: file.name):
-        if file.name.removesuffix(".toml") in _SPOKEN:
+    group = ""
+    for code in english:
+        first = code.partition(".")[0]
+        if first in _NO_PROBLEMS or code.endswith(".fix"):
             continue
-        english, japanese = (
-            tomllib.loads(folder.joinpath(language, file.name).read_text(encoding="utf-8"))
-            for language in ("en", "ja")
-        )
-        parts += [
-            f"## {file.name.removesuffix('.toml')}",
-            "",
-            "| code | English | 日本語 |",
-            "| --- | --- | --- |",
-        ]
-        parts += [
-            f"| `{code}` | {_sentence(english[code])} | {_sentence(japanese.get(code, ''))} |"
-            for code in english
-        ]
-        parts.append("")
-    return "\n".join(parts)
+        if first != group:
+            group = first
+            parts += ["", f"## {first}", "", "| code | English | 日本語 |", "| --- | --- | --- |"]
+        parts.append(f"| `{code}` | {_shown(english, code)} | {_shown(japanese, code)} |")
+    return "\n".join([*parts[1:], ""])
 
 
-def _sentence(entry: str | list[str]) -> str:
-    message, fix = (entry, "") if isinstance(entry, str) else (*entry, "")[:2]
-    return _safe(f"{message}<br>→ {fix}" if fix else message, breaks=True)
+def _catalogue(language: str) -> dict[str, str]:
+    path = Path(messages.__file__).with_name(f"{language}.po")
+    return {entry.id: entry.forms[-1] for entry in parse_po(path.read_text(encoding="utf-8"))[1:]}
+
+
+def _shown(catalogue: dict[str, str], code: str) -> str:
+    fix = catalogue.get(f"{code}.fix")
+    return _safe(f"{catalogue[code]}<br>→ {fix}" if fix else catalogue[code], breaks=True)
 
 
 # -- the library -------------------------------------------------------------------------------------------------------

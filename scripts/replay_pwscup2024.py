@@ -75,7 +75,7 @@ def play(original: Table, anonymizer: str, attacks: Sequence[str], seed: int) ->
             values = method.reconstruct(
                 knowledge, identified[finder], stream(seed, "replay", anonymizer, attack)
             )
-        credits[attack] = BOOK.credit(answer, RatingsGuess(identified[finder].people, values))
+        credits[attack] = BOOK.score_guess(answer, RatingsGuess(identified[finder].people, values))
     return Played(utility, int((answer.values == NOT_SEEN).sum()), credits)
 
 

@@ -70,7 +70,7 @@ def draw(
             guess = registry.build("attacks", attack)(
                 given, stream(seed, "strength", anonymizer, attack)
             )
-            credit: Credit = BOOK.credit(answer, guess)
+            credit: Credit = BOOK.score_guess(answer, guess)
             figures |= {f"{attack}{knows}: {kind}": float(credit.details[kind]) for kind in KINDS}
             most[knows] = max(most[knows], float(credit.hits))
     for knows in known:

@@ -53,7 +53,7 @@ def under_attack(
 
 def hits(answer: Answer, guess: RatingsGuess) -> tuple[int, int]:
     """Identified, reconstructed."""
-    details = BOOK.credit(answer, guess).details
+    details = BOOK.score_guess(answer, guess).details
     return int(details["identification"]), int(details["reconstruction"])
 
 

@@ -144,4 +144,6 @@ class Published:
         rules: AnyRulebook = self.played.draw.prepared[variant].rules
         answer = rules.read_answer(self.folders[variant] / "answers" / TEAM)
         source = Source("guess", rules.bytes_of_attack(guess))
-        return rules.credit(answer, rules.check_guess(rules.answer_form(answer), source)).as_json()
+        return rules.score_guess(
+            answer, rules.read_guess(rules.answer_form(answer), source)
+        ).as_json()

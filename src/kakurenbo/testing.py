@@ -333,8 +333,8 @@ def _guesses(played: PlayedRound) -> None:
         assert isinstance(target.knowledge, rulebook.knowledge), "knowledge is of the declared type"
         for attack in rulebook.sample_attacks.values():
             guess = attack(target.knowledge, stream(4, "sample"))
-            with _accepts("check_guess refuses what a sample attack wrote"):
-                rulebook.check_guess(target.form, Source("guess", rulebook.guess_bytes(guess)))
+            with _accepts("read_guess refuses what a sample attack wrote"):
+                rulebook.read_guess(target.form, Source("guess", rulebook.guess_bytes(guess)))
             files = [
                 Source(file, data)
                 for file, data in rulebook.guess_files({name: guess}, TEAMS[1]).items()
@@ -350,9 +350,9 @@ def _garbage(played: PlayedRound) -> None:
     handout, own = played.prepared.handout(TEAMS[0]), played.release_sources(TEAMS[0])
     for data in _GARBAGE:
         sources = [Source(source.name, data) for source in own]
-        assert _refuses(rulebook.check_release, handout, sources), data
-        assert _refuses(rulebook.check_guess, target.form, Source("guess", data)), data
-    assert _refuses(rulebook.check_release, handout, []), "no file is no release"
+        assert _refuses(rulebook.read_release, handout, sources), data
+        assert _refuses(rulebook.read_guess, target.form, Source("guess", data)), data
+    assert _refuses(rulebook.read_release, handout, []), "no file is no release"
 
 
 def _credits(played: PlayedRound) -> None:
@@ -360,7 +360,7 @@ def _credits(played: PlayedRound) -> None:
     for name in TEAMS[:2]:
         answer = played.answer(name)
         for attack in rulebook.sample_attacks.values():
-            credit = rulebook.credit(
+            credit = rulebook.score_guess(
                 answer, attack(played.target(name).knowledge, stream(4, "sample"))
             )
             assert isinstance(credit, Credit)
@@ -454,7 +454,7 @@ def _same_release(played: PlayedRound) -> None:
     ], "other bytes"
     assert first.claims == second.claims
     with _accepts("the release is refused"):
-        played.rulebook.check_release(played.prepared.handout(team), played.release_sources(team))
+        played.rulebook.read_release(played.prepared.handout(team), played.release_sources(team))
 
 
 def _same_guess(played: PlayedRound, method: Attack[Any, Any]) -> None:
@@ -464,4 +464,4 @@ def _same_guess(played: PlayedRound, method: Attack[Any, Any]) -> None:
     )
     assert first == second, "other bytes for the same stream"
     with _accepts("the guess is refused"):
-        played.rulebook.check_guess(target.form, Source("guess", first))
+        played.rulebook.read_guess(target.form, Source("guess", first))

@@ -52,7 +52,7 @@ def test_most_releases_of_the_default_field_hold_the_thresholds(
             release = rules.anonymize(handout.value, anonymizer, np.random.default_rng(seed))
             files = rules.release_files(handout.value, release)
             read = attempt(
-                rules.check_release,
+                rules.read_release,
                 handout.value,
                 [Source(name, content) for name, content in files.items()],
             )

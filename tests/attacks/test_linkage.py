@@ -38,7 +38,7 @@ def entry(player: str) -> Submission:
         handout, registry.build("anonymizers", PLAYERS[player]), np.random.default_rng(3)
     )
     sources = [Source(name, data) for name, data in BOOK.release_files(handout, release).items()]
-    read = attempt(Pwscup2021(round="main", mode="scripts").check_release, handout, sources)
+    read = attempt(Pwscup2021(round="main", mode="scripts").read_release, handout, sources)
     assert isinstance(read, Read), read
     return read.value
 
@@ -56,7 +56,7 @@ def danger(
             people, entry(player).release, 50, original() if known else None
         )
         guess = attack(knowledge, np.random.default_rng(number))
-        earned.append(BOOK.credit(Answer(places, len(entry(player).release)), guess).hits)
+        earned.append(BOOK.score_guess(Answer(places, len(entry(player).release)), guess).hits)
     return float(np.mean(earned))
 
 

@@ -227,7 +227,7 @@ def test_the_real_table_is_reidentified_as_in_darc2019(
     handout = attempt(Darc2019().read_handout, folder / "T400.csv.gz")
     assert not isinstance(handout, Problems)
     release = attempt(
-        Darc2019().check_release, handout.value, [Source.of(folder / f"{name}.csv.gz")]
+        Darc2019().read_release, handout.value, [Source.of(folder / f"{name}.csv.gz")]
     )
     assert not isinstance(release, Problems)
     contest, ours = contest_and_audit(tmp_path, handout.value.original, release.value)

@@ -52,7 +52,7 @@ def test_bounds_that_nobody_comes_near_are_told_to_who_passes_them_alone(
     cell: str, message: str, fix: str
 ) -> None:
     why = Integer("qty", -(10**18), 10**18).explain(cell)
-    told = render(why.code, {**why.parameters, "value": cell}, "en")
+    told = render(why.code, {**why.params, "value": cell}, "en")
     assert message in told.message
     assert told.fix.startswith(fix)
 

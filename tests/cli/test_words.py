@@ -10,20 +10,17 @@ import re
 import string
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
+from tests.catalogue import entries, po_entries
 
 import kakurenbo
 from kakurenbo.cli import VERBS, main
 from kakurenbo.cli.click_words import columns
 from kakurenbo.core import messages
-from kakurenbo.core.messages import retelling
-from kakurenbo.core.messages.catalogue import catalogue_of
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
@@ -57,12 +54,6 @@ def call(capsys: pytest.CaptureFixture[str]) -> Call:
 def english_lines(text: str) -> list[str]:
     """Lines with an English sentence; a command to type is none."""
     return [line for line in text.splitlines() if ENGLISH.search(re.sub(r"kakurenbo .*", "", line))]
-
-
-def entries(language: str, name: str) -> dict[str, Any]:
-    return tomllib.loads(
-        (SOURCE / "core" / "messages" / language / f"{name}.toml").read_text("utf-8")
-    )
 
 
 # -- the catalogue -----------------------------------------------------------------------------------------------------
@@ -108,7 +99,8 @@ def test_every_built_in_method_and_parameter_is_described_in_japanese_and_nothin
                         for one in parameters_of(registry.load(group, name))
                     ),
                 }
-    assert set(entries("ja", "methods")) == wanted
+    groups = tuple(f"{group}." for group in registry.GROUPS)
+    assert {code for code in entries("ja") if code.startswith(groups)} == wanted
 
 
 def test_the_players_of_the_default_fields_have_names_in_japanese_and_nobody_else() -> None:
@@ -117,23 +109,24 @@ def test_the_players_of_the_default_fields_have_names_in_japanese_and_nobody_els
         for name in ("amic2020", "darc2019", "pwscup2021", "pwscup2024")
     ]
     fields = [cls(scale=scale).field() for cls in loaded for scale in ("full", "small")]
-    assert set(entries("en", "players").values()) == {
-        player.name for field in fields for player in field
-    }
+    names = {words for code, words in entries("en").items() if code.startswith("player.")}
+    assert names == {player.name for field in fields for player in field}
 
 
 def test_click_still_says_what_the_catalogue_translates() -> None:
     said = "".join(path.read_text("utf-8") for path in Path(click.__file__).parent.glob("*.py"))
-    assert {
-        code for code, english in entries("en", "click").items() if f'"{english}"' not in said
-    } == set()
+    sentences = [entry.id for entry in po_entries("ja") if entry.context == "click"]
+    assert len(sentences) > 20
+    assert [sentence for sentence in sentences if f'"{sentence}"' not in said] == []
 
 
-def test_the_operating_system_still_says_what_the_catalogue_retells() -> None:
-    said = {os.strerror(number) for number in errno.errorcode}
-    assert {
-        code for code, english in entries("en", "reasons").items() if english not in said
-    } == set()
+def test_what_the_operating_system_says_is_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = OSError(errno.EACCES, os.strerror(errno.EACCES))
+    monkeypatch.setenv("KAKURENBO_LANG", "en")
+    assert messages.system_error(error) == error.strerror
+    monkeypatch.setenv("KAKURENBO_LANG", "ja")
+    assert re.search("[ぁ-ん]", messages.system_error(error))
+    assert messages.system_error(OSError(9999, "what is this")) == "what is this"
 
 
 def raised_sentences() -> Iterator[tuple[str, str]]:
@@ -166,8 +159,8 @@ def test_every_error_that_the_library_raises_has_words_in_japanese() -> None:
     assert [(file, said) for file, said in raised if messages.retold(said) == said] == []
 
 
-@pytest.mark.parametrize("file", ["words", "errors"])
-def test_the_code_still_says_what_the_catalogue_retells(file: str) -> None:
+@pytest.mark.parametrize("prefix", ["word.", "error."])
+def test_the_code_still_says_what_the_catalogue_retells(prefix: str) -> None:
     texts = (
         node
         for path in SOURCE.rglob("*.py")
@@ -180,7 +173,8 @@ def test_the_code_still_says_what_the_catalogue_retells(file: str) -> None:
     )
     said = said.replace("_", " ")
     lacking = []
-    for code, english in entries("en", file).items():
+    of_prefix = {code: text for code, text in entries("en").items() if code.startswith(prefix)}
+    for code, english in of_prefix.items():
         literals = [part.strip(" ()\"'") for part, *_ in string.Formatter().parse(english)]
         lacking += [code for part in literals if part.replace("_", " ") not in said]
     assert lacking == []
@@ -216,42 +210,6 @@ def test_the_code_still_says_what_the_catalogue_retells(file: str) -> None:
 @pytest.mark.usefixtures("japanese")
 def test_an_english_sentence_of_a_document_is_told_in_japanese(english: str, told: str) -> None:
     assert messages.retold(english) == told
-
-
-def filled(template: str) -> str:
-    """A sentence of the catalogue with an identifier, a number or a state for each placeholder."""
-    special = {"state": "失格", "bound": "≥ 0.5", "number": "12"}
-    parts = []
-    for literal, name, spec, _ in string.Formatter().parse(template):
-        value = "12" if spec == "d" else special.get(name or "", "zq7")
-        parts.append(literal + (value if name is not None else ""))
-    return "".join(parts)
-
-
-def ascii_words(text: str) -> set[str]:
-    return set(re.findall("[A-Za-z]{2,}", text))
-
-
-@pytest.mark.parametrize("place", ["", "D.csv:3: ", "D.csv:3: sex: "])
-def test_no_english_word_remains_of_any_sentence_that_a_document_can_hold(place: str) -> None:
-    left = {}
-    for code, (message, fix) in retelling._stored():
-        if code not in catalogue_of("ja"):
-            continue  # somebody's plugin, which speaks English alone
-        told_message, told_fix = catalogue_of("ja")[code]
-        known = retelling._Known.of(message, code, has_fix=False)
-        if known.words < retelling._LEAST_WORDS and not known.strict:
-            continue  # a phrase that stands in other sentences alone
-        for english, japanese in [
-            (message, told_message),
-            *([(f"{message}; {fix}", told_message + told_fix)] if fix else []),
-        ]:
-            said = filled(english).replace("失格", "disqualified")
-            remaining = ascii_words(messages.retold(place + said, "ja")) - ascii_words(
-                place + filled(japanese)
-            )
-            left |= {code: remaining} if remaining else {}
-    assert left == {}
 
 
 # -- Japanese ----------------------------------------------------------------------------------------------------------
@@ -427,7 +385,7 @@ def test_no_terminal_is_too_poor(
 def test_one_thing_has_one_japanese_word_on_the_command_line_and_in_the_documentation(
     other: str, word: str
 ) -> None:
-    catalogue = sorted((SOURCE / "core" / "messages" / "ja").glob("*.toml"))
+    catalogue = [SOURCE / "core" / "messages" / "ja.po"]
     repository = SOURCE.parents[1]
     pages = [*sorted((repository / "docs" / "ja").glob("*.md")), repository / "README.ja.md"]
     texts = {path.name: path.read_text("utf-8") for path in (*catalogue, *pages)}
@@ -471,11 +429,11 @@ def test_rulebooks_are_listed_with_what_an_empty_parameter_means(
 def test_report_and_command_line_say_directions_and_thresholds_in_the_same_words() -> None:
     report = json.loads((SOURCE / "reports" / "assets" / "texts.json").read_text("utf-8"))
     for language, texts in report.items():
-        known = entries(language, "figures")
+        known = entries(language)
         assert texts["more_is_better"] == known["figure.higher"]
         assert texts["less_is_better"] == known["figure.lower"]
         assert texts["threshold"] == known["measure.threshold"]
         assert texts["more_is_better"] + texts["out_of"] == known["ranking.score_of"].replace(
             "{direction}", known["figure.higher"]
         )
-        assert texts["words"]["reconstruction"] == entries(language, "words")["word.reconstruction"]
+        assert texts["words"]["reconstruction"] == known["word.reconstruction"]

@@ -52,7 +52,7 @@ def test_the_best_attack_finds_nearly_everybody_behind_monthly_pseudonyms(
     reference_data: Path,
 ) -> None:
     source = Source.of(reference_data / "darc" / "reference" / "i_monthly_pseudonyms_full.csv.gz")
-    submission = attempt(Darc2019().check_release, handout(reference_data), [source])
+    submission = attempt(Darc2019().read_release, handout(reference_data), [source])
     assert not isinstance(submission, Problems)
     begun = time.perf_counter()
     assert rate(reference_data, submission.value, FellegiSunter()) >= 0.99

@@ -28,7 +28,7 @@ def read(folder: Path, case: int, mode: str) -> tuple[dict[str, Any], Handout, T
     handout = attempt(book.read_handout, original)
     assert not isinstance(handout, Problems)
     submission = attempt(
-        book.check_release,
+        book.read_release,
         handout.value,
         [Source.of(folder / "darc" / "reference" / expected["A"])],
     )

@@ -198,7 +198,9 @@ def test_danger_is_that_of_sets_of_people(answer: list[int], seed: int, d: float
     recall = len(there & named) / len(there) if there else 0
     precision = len(there & named) / len(named) if named else 0
     topk = sum(answer[person] in guess[person] for person in there) / len(there) if there else 0
-    credit = Pwscup2021(round="main", d=d).credit(Answer(np.array(answer), 6), LinkageGuess(guess))
+    credit = Pwscup2021(round="main", d=d).score_guess(
+        Answer(np.array(answer), 6), LinkageGuess(guess)
+    )
     assert credit.hits == pytest.approx((recall + d) * (precision + d) * (topk + d))
     assert credit.least <= credit.hits <= credit.of
 

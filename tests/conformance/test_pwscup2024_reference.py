@@ -125,7 +125,7 @@ def test_group_shuffling_and_swapping_have_the_utility_of_the_reference_release(
 ) -> None:
     """The contest's sample anonymizer with other random numbers: the same utilities to about a point."""
     ours = release_of(folder, "pipeline:steps=group_shuffle|swap_cells", 1)
-    theirs = attempt(BOOK.check_release, handout_of(folder), sources_of(folder / "reference"))
+    theirs = attempt(BOOK.read_release, handout_of(folder), sources_of(folder / "reference"))
     assert isinstance(theirs, Read)
     first, second = (
         crosstab_scores(handout_of(folder).table, tables)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import json
+import os
 import pickle
 import re
 import string
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.catalogue import entries, po_entries
 
 import kakurenbo
 from kakurenbo.core import (
@@ -26,8 +28,9 @@ from kakurenbo.core import (
     notice,
     report_in,
 )
-from kakurenbo.core.messages import Phrase, Sentence
-from kakurenbo.core.messages.catalogue import catalogue_of
+from kakurenbo.core.messages import Message, Wording, catalogue
+from kakurenbo.core.messages.po import Entry, compiled, format_po
+from kakurenbo.methods import registry
 
 SOURCE = Path(kakurenbo.__file__).resolve().parent
 EXAMPLES = SOURCE.parents[1] / "docs" / "examples"
@@ -36,26 +39,20 @@ EXAMPLES = SOURCE.parents[1] / "docs" / "examples"
 @pytest.fixture(autouse=True)
 def _catalogue_as_it_was() -> Iterator[None]:
     """What a test adds is gone after it: others ask of every sentence that there is."""
-    before = {language: dict(catalogue_of(language)) for language in messages.LANGUAGES}
     yield
-    for language, sentences in before.items():
-        catalogue_of(language).clear()
-        catalogue_of(language).update(sentences)
+    for added in catalogue._ADDED.values():
+        added.clear()
 
 
-def files(language: str) -> list[Path]:
-    return sorted((SOURCE / "core" / "messages" / language).glob("*.toml"))
-
-
-def entries(language: str) -> Iterator[tuple[str, str | list[str]]]:
-    """(code, words) of every file of a language."""
-    for path in files(language):
-        yield from tomllib.loads(path.read_text("utf-8")).items()
-
-
-CATALOGUE = {language: dict(entries(language)) for language in messages.LANGUAGES}
+METHODS = tuple(f"{group}." for group in registry.GROUPS)  # their English is their code
+CATALOGUE = {
+    language: {
+        code: text for code, text in entries(language).items() if not code.startswith(METHODS)
+    }
+    for language in messages.LANGUAGES
+}
 TOLD_BY_CODE = {
-    "click",
+    "errno",
     "error",
     "knowledge",
     "page",
@@ -66,7 +63,7 @@ TOLD_BY_CODE = {
 TAKE_A_CODE = {
     "option",
     "text",
-    "Phrase",
+    "Message",
     "Problem",
     "refused",
     "render",
@@ -77,15 +74,12 @@ TAKE_A_CODE = {
 }
 
 
-def placeholders(entry: str | list[str]) -> set[tuple[str, str | None]]:
-    """Name and kind of everything that is put into an entry."""
-    texts = [entry] if isinstance(entry, str) else entry
-    return {
-        (name, spec)
-        for text in texts
-        for _, name, spec, _ in string.Formatter().parse(text)
-        if name is not None
-    }
+QUOTED = ("q", "+commas", "+points", "+utf8")  # formats of texts
+
+
+def placeholders(text: str) -> set[tuple[str, str | None]]:
+    """Name and kind of everything that is put into a text."""
+    return {(name, spec) for _, name, spec, _ in string.Formatter().parse(text) if name is not None}
 
 
 def codes_given() -> Iterator[tuple[str, str]]:
@@ -116,28 +110,44 @@ def texts_in_source() -> set[str]:
     }
 
 
-def test_both_languages_have_the_same_codes_in_the_same_files_each_once() -> None:
-    of_code = "methods.toml"  # the English of methods is their code
-    assert [path.name for path in files("en")] == [
-        path.name for path in files("ja") if path.name != of_code
-    ]
-    for english in files("en"):
-        japanese = english.parent.parent / "ja" / english.name
-        assert (
-            tomllib.loads(english.read_text("utf-8")).keys()
-            == tomllib.loads(japanese.read_text("utf-8")).keys()
-        )
-    for language, known in CATALOGUE.items():
-        assert len(list(entries(language))) == len(known)
-
-
-def test_both_languages_show_the_same_parameters() -> None:
+def test_every_code_exists_in_both_languages_with_the_same_placeholders_and_formats() -> None:
+    assert CATALOGUE["en"].keys() == CATALOGUE["ja"].keys()
+    for language in messages.LANGUAGES:
+        ids = [(entry.context, entry.id) for entry in po_entries(language)]
+        assert ids == sorted(set(ids)), "in alphabetical order, each once"
     for code, english in CATALOGUE["en"].items():
-        japanese = CATALOGUE["ja"][code]
-        assert placeholders(english) == placeholders(japanese), code
-        assert isinstance(english, str) == isinstance(japanese, str), code
-        if not isinstance(english, str):
-            assert [bool(text) for text in english] == [bool(text) for text in japanese], code
+        assert placeholders(english) == placeholders(CATALOGUE["ja"][code]), code
+        if code.endswith(".fix"):
+            assert code.removesuffix(".fix") in CATALOGUE["en"]
+        else:
+            kinds = dict(placeholders(english + CATALOGUE["en"].get(f"{code}.fix", "")))
+            params = {name: "1" if kind in QUOTED else 1 for name, kind in kinds.items()}
+            for language in messages.LANGUAGES:
+                assert messages.render(code, params, language).message is not None
+
+
+def test_plural_forms_follow_the_count() -> None:
+    for count, words in ((1, "1 column"), (2, "2 columns"), (0, "0 columns")):
+        assert messages.render("columns", {"count": count}, "en").message == words
+
+
+def test_a_catalogue_is_compiled_again_when_its_text_changes(tmp_path: Path) -> None:
+    text = format_po("Language: xx", [Entry("", "a.b", "", ("one",))])
+    (tmp_path / "xx.po").write_text(text, "utf-8")
+    first = compiled(tmp_path, "xx")
+    assert compiled(tmp_path, "xx") == first == (tmp_path / "xx.mo").read_bytes()
+    (tmp_path / "xx.po").write_text(text.replace("one", "two"), "utf-8")
+    os.utime(tmp_path / "xx.mo", ns=(0, 0))
+    assert b"two" in compiled(tmp_path, "xx")
+    (tmp_path / "xx.po").unlink()  # a wheel has the compiled catalogue alone
+    assert b"two" in compiled(tmp_path, "xx")
+
+
+def test_messages_are_stored_by_code_and_parameters() -> None:
+    message = Message("advice.give", {"domain": Message("domain.integer", {"low": 1, "high": 2})})
+    stored = json.loads(json.dumps(message.as_json()))
+    assert stored["code"] == "advice.give"
+    assert Message.from_json(stored).text("ja") == message.text("ja") != message.text("en")
 
 
 def test_every_code_in_the_source_is_in_the_catalogue() -> None:
@@ -147,7 +157,11 @@ def test_every_code_in_the_source_is_in_the_catalogue() -> None:
 
 
 def test_no_entry_of_the_catalogue_is_unused() -> None:
-    named = {code for code in CATALOGUE["en"] if code.split(".")[0] not in TOLD_BY_CODE}
+    named = {
+        code.removesuffix(".fix")
+        for code in CATALOGUE["en"]
+        if code.split(".")[0] not in TOLD_BY_CODE
+    }
     texts = texts_in_source()
     beginnings = tuple(
         text for text in texts if re.fullmatch(r"[\w.]+\.", text)
@@ -158,7 +172,7 @@ def test_no_entry_of_the_catalogue_is_unused() -> None:
 def test_a_problem_speaks_the_language_asked_for() -> None:
     column = Category("sex", ("Female", "Male"))
     why = column.explain("male")
-    problem = Problem(why.code, why.parameters, "D.csv", 3, 2, "sex", "male")
+    problem = Problem(why.code, why.params, "D.csv", 3, 2, "sex", "male")
     assert str(problem) == 'D.csv:3: sex: "male" is not one of Female, Male; did you mean "Male"?'
     assert (
         problem.in_language("ja")
@@ -231,8 +245,8 @@ def test_a_plugin_adds_its_own_sentences_and_english_stands_in_for_what_it_lacks
             "ja": {"test.both": ("いいえ", "はい")},
         }
     )
-    assert messages.render("test.both", {}, "ja") == Sentence("いいえ", "はい")
-    assert messages.render("test.english", {}, "ja") == Sentence("only", "")
+    assert messages.render("test.both", {}, "ja") == Wording("いいえ", "はい")
+    assert messages.render("test.english", {}, "ja") == Wording("only", "")
     messages.add({"en": {"test.both": ("no", "yes")}})  # a module that is loaded again
     with pytest.raises(ValueError, match="other words"):
         messages.add({"en": {"test.both": ("never", "yes")}})
@@ -247,14 +261,14 @@ def test_a_code_that_nobody_added_is_shown_as_it_is() -> None:
     )
 
 
-def test_phrases_within_phrases_are_put_into_one_language() -> None:
-    advice = Phrase("advice.give", {"domain": Phrase("domain.number")})
-    assert messages.phrase(advice, "en") == "give a number"
-    assert messages.phrase(advice, "ja") == "数値を書いてください"
+def test_messages_within_messages_are_put_into_one_language() -> None:
+    advice = Message("advice.give", {"domain": Message("domain.number")})
+    assert advice.text("en") == "give a number"
+    assert advice.text("ja") == "数値を書いてください"
 
 
 def test_problems_travel_between_processes() -> None:
-    (problem,) = Problems.of("cell.empty", "D.csv", domain=Phrase("domain.text"))
+    (problem,) = Problems.of("cell.empty", "D.csv", domain=Message("domain.text"))
     assert pickle.loads(pickle.dumps(problem)) == problem
     assert len({problem, problem}) == 1
 

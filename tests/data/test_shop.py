@@ -241,7 +241,7 @@ def _read(path: Path) -> Table:
 def _read_release(path: Path, original: Table) -> Table:
     from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 
-    submission = attempt(Darc2019().check_release, Handout("01", original), [Source.of(path)])
+    submission = attempt(Darc2019().read_release, Handout("01", original), [Source.of(path)])
     assert not isinstance(submission, Problems)
     return submission.value
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 
 import pytest
+from tests.catalogue import entries
 from tests.docs.pages import REPOSITORY
 
 from kakurenbo.audit.limits import DEFAULTS, RECORDS
-from kakurenbo.core.messages.catalogue import catalogue_of
 
 WORDS = {
     "メンバーシップ推定": r"所属|メンバシップ|メンバーシップ(?!推定)|メンバー(?!シップ)",  # membership, members
@@ -45,20 +44,16 @@ WORDS = {
 }
 """Each with what it is not to be called: 特定 is to know who somebody is, which singling out is not."""
 PAGES = ("docs/ja/audit.md", "docs/ja/audit-risks.md", "docs/ja/privacy-engineer.md")
-_OF_AUDITS = re.compile(r"(option|usage|verb|help)\.audit|expects\.")
+_OF_AUDITS = re.compile(r"audit\.|(option|usage|verb|help)\.audit|expects\.")
 _QUOTED = ("audit.regulation.",)
 """Words of laws and standards, which are theirs."""
 
 
 def messages() -> Iterator[tuple[str, str]]:
     """Code and words of every message that belongs to audits."""
-    folder = REPOSITORY / "src" / "kakurenbo" / "core" / "messages" / "ja"
-    for path in sorted(folder.glob("*.toml")):
-        for code, words in tomllib.loads(path.read_text("utf-8")).items():
-            if (path.stem.startswith("audit") or _OF_AUDITS.match(code)) and not code.startswith(
-                _QUOTED
-            ):
-                yield code, words if isinstance(words, str) else " ".join(words)
+    for code, words in entries("ja").items():
+        if _OF_AUDITS.match(code) and not code.startswith(_QUOTED):
+            yield code, words
 
 
 def paragraphs() -> Iterator[tuple[str, str]]:
@@ -123,7 +118,7 @@ def test_naive_guess_and_chance_are_explained_for_every_risk_that_has_a_limit(
     figures = (
         (REPOSITORY / page).read_text("utf-8").partition(f"{heading}\n")[2].partition("\n## ")[0]
     )
-    words = {code: words.message for code, words in catalogue_of(spoken).items()}
+    words = entries(spoken)
     for column in ("baseline", "chance"):
         assert f"**{words[f'audit.report.heading.{column}']}**" in figures
         assert (

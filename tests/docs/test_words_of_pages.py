@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 
 import pytest
+from tests.catalogue import entries
 from tests.docs.pages import REPOSITORY
 
 ITALIC, QUOTED = re.compile(r"(?<!\*)\*([^*\n]+)\*(?!\*)"), re.compile(r"「([^」]+)」")
@@ -45,14 +45,4 @@ def _name(words: str) -> str:
 
 
 def _words_of_the_judge(language: str) -> list[str]:
-    files = (REPOSITORY / "src" / "kakurenbo" / "core" / "messages" / language).glob("*.toml")
-    catalogue = {
-        code: words
-        for file in files
-        for code, words in tomllib.loads(file.read_text(encoding="utf-8")).items()
-    }
-    return [
-        words
-        for code, words in catalogue.items()
-        if code.startswith("page.") and isinstance(words, str)
-    ]
+    return [words for code, words in entries(language).items() if code.startswith("page.")]

@@ -23,7 +23,7 @@ from kakurenbo.judge.scoring.models import Judging, RoundFile, SecretFile, Visib
 from kakurenbo.judge.scoring.sweep import sign_logs
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
-from kakurenbo.trust import leaf_hash
+from kakurenbo.proofs import leaf_hash
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/"

@@ -32,7 +32,7 @@ from tests.calling import call
 from tests.judge.test_serve import Served, served
 from tests.judge.waiting import wait_until
 
-from kakurenbo.trust import Tree, grew
+from kakurenbo.proofs import Tree, verify_consistency
 
 pytestmark = pytest.mark.slow
 
@@ -276,7 +276,7 @@ def _check_log(address: str, live: Tree, trees: list[dict[str, Any]]) -> None:
     (kept,) = (one for one in trees if one["contest"] == "busy")
     size, root = kept["size"], bytes.fromhex(kept["root"])
     assert 0 < size < len(live)
-    assert grew(size, len(live), root, live.root(), live.growth(size))
+    assert verify_consistency(size, len(live), root, live.root(), live.consistency_proof(size))
     leaves = [
         bytes.fromhex(entry["leaf"]) for entry in told(address, "", "/contests/busy/log")["entries"]
     ]

@@ -14,7 +14,7 @@ from django.utils import timezone
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.trust import queries, rules
 from kakurenbo.judge.trust.models import LogEntry
-from kakurenbo.trust import NotWhatItSays, Tree, entry_bytes, grew, leaf_hash
+from kakurenbo.proofs import ProofError, Tree, entry_bytes, leaf_hash, verify_consistency
 
 pytestmark = pytest.mark.django_db
 
@@ -75,7 +75,7 @@ def test_a_checkpoint_signs_the_root_of_all_entries_and_is_made_once(
         {"contest": "other"},
         {"public_key": bytes(32)},
     ):
-        with pytest.raises(NotWhatItSays):
+        with pytest.raises(ProofError):
             replace(found, **change).check()
 
 
@@ -102,7 +102,7 @@ def test_a_log_of_today_is_proven_to_begin_with_that_of_any_earlier_time(
     for first in range(1, 6):
         proof = queries.consistency(contest, first, 5)
         assert proof is not None
-        assert grew(first, 5, tree.root(first), tree.root(), proof)
+        assert verify_consistency(first, 5, tree.root(first), tree.root(), proof)
     assert [queries.consistency(contest, *sizes) for sizes in ((0, 5), (3, 2), (1, 6))] == [
         None
     ] * 3

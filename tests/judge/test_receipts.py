@@ -19,7 +19,7 @@ from kakurenbo.core.errors import UsageError
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.trust import rules as trust
-from kakurenbo.trust import Receipt
+from kakurenbo.proofs import Receipt
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("judge_home")]
 
@@ -61,7 +61,7 @@ def test_a_team_gets_its_receipt_when_the_log_is_signed(
     answer = client.get(f"{page}receipt.json")
     receipt = Receipt.from_json(json.loads(b"".join(answer)))  # type: ignore[arg-type]
     receipt.check()
-    assert receipt.told()["body"]["submission"] == pk
+    assert receipt.content()["body"]["submission"] == pk
     assert 'filename="receipt-01-anonymize-1.json"' in answer.headers["Content-Disposition"]
     assert f"{page}receipt.json" in client.get(page).content.decode()
     shown = Client().get("/contests/cup/log/").content.decode()

@@ -34,7 +34,7 @@ from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.trust import queries
 from kakurenbo.judge.trust.rules import checkpoint
 from kakurenbo.methods import registry
-from kakurenbo.trust import Checkpoint, Tree, leaf_of
+from kakurenbo.proofs import Checkpoint, Tree, leaf_of
 from kakurenbo.verification import Difference, opened
 
 pytestmark = (

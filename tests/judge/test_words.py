@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.catalogue import entries
 
 import kakurenbo
 from kakurenbo.core.messages import LANGUAGES, render
 
 PACKAGE = Path(kakurenbo.__file__).resolve().parent
 PAGES = PACKAGE / "judge" / "pages"
-CATALOGUE = [
-    tomllib.loads(path.read_text("utf-8"))
-    for path in (PACKAGE / "core" / "messages" / "en").glob("judge_*.toml")
-]
-WORDS = {code for file in CATALOGUE for code in file if code.startswith("page.")}
+WORDS = {code for code in entries("en") if code.startswith("page.")}
 BY_VALUE = {
     *(
         "chart",
@@ -83,9 +80,9 @@ def test_every_state_and_kind_has_a_word() -> None:
 
 
 def test_the_judge_has_one_name_in_japanese() -> None:
-    japanese = PACKAGE / "core" / "messages" / "ja"
-    files = [*japanese.glob("judge_*.toml"), japanese / "verification.toml"]
-    assert [path.name for path in files if "審判" in path.read_text("utf-8")] == []
+    of_contests = ("darc2019.", "judges.", "pwscup2024.")  # their committees
+    named = [code for code, words in entries("ja").items() if "審判" in words]
+    assert [code for code in named if not code.startswith(of_contests)] == []
 
 
 OTHER_WORDS = (
@@ -106,11 +103,9 @@ OTHER_WORDS = (
 def test_operators_read_one_japanese_word_for_one_thing_on_their_page_and_in_what_the_judge_prints() -> (
     None
 ):
-    catalogue = PACKAGE / "core" / "messages" / "ja"
-    printed = [catalogue / f"judge_{part}.toml" for part in ("doctor", "operations", "serve")]
     page = Path(__file__).parents[2] / "docs" / "ja" / "operate-judge.md"
-    found = {
-        path.name: re.findall("|".join(OTHER_WORDS), path.read_text("utf-8"))
-        for path in (page, *printed)
-    }
+    of_operators = ("doctor.", "backup.", "restore.", "judge_serve.")
+    texts = {code: words for code, words in entries("ja").items() if code.startswith(of_operators)}
+    texts[page.name] = page.read_text("utf-8")
+    found = {name: re.findall("|".join(OTHER_WORDS), text) for name, text in texts.items()}
     assert not any(found.values()), found

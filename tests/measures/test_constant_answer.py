@@ -16,5 +16,5 @@ def test_always_0_earns_what_the_attack_all0_reconstructs() -> None:
     )
     assert (
         int((answer.values == ratings.NOT_SEEN).sum())
-        == BOOK.credit(answer, guess).details["reconstruction"]
+        == BOOK.score_guess(answer, guess).details["reconstruction"]
     )

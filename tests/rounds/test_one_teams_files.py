@@ -26,7 +26,7 @@ from kakurenbo.rounds.scoring import PhaseFolder
 from kakurenbo.rulebooks.amic2020 import Amic2020
 from kakurenbo.rulebooks.darc2019 import Darc2019
 from kakurenbo.rulebooks.pwscup2024 import Pwscup2024
-from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm, check_guess
+from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm, read_guess
 
 TEAMS = ("01", "02")
 
@@ -147,7 +147,7 @@ def test_a_contest_that_takes_zips_is_not_told_to_unpack_them() -> None:
 def test_a_guess_with_more_columns_than_teams_is_refused_at_once(columns: int) -> None:
     begun = time.process_time()
     refused = attempt(
-        check_guess,
+        read_guess,
         GuessForm(target="02"),
         Source("E01.csv.gz", gzip.compress(b"," * (columns - 1))),
     )

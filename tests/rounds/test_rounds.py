@@ -779,3 +779,10 @@ def test_the_example_rulebook_has_at_most_230_lines() -> None:
     from tests.rounds.conftest import EXAMPLE
 
     assert len(EXAMPLE.read_text().splitlines()) <= 230
+
+
+def test_a_step_by_its_former_name_still_works_and_warns(hide_and_seek: ModuleType) -> None:
+    credited = hide_and_seek.HideAndSeek.score_guess
+    with pytest.warns(DeprecationWarning, match="the step is called score_guess now"):
+        older = type("Older", (hide_and_seek.HideAndSeek,), {"name": "older", "credit": credited})
+    assert older.score_guess is credited

@@ -133,7 +133,7 @@ def test_rows_for_the_trees_beside_the_sample_are_taken_unpacked_before_packed(
 def test_of_two_tables_the_second_is_named_and_of_none_the_one_that_is_wanted() -> None:
     handout = Handout("07", table(ADA), None)
     found = attempt(
-        Amic2020().check_release,
+        Amic2020().read_release,
         handout,
         [Source("one.csv", b""), Source("two.csv", b""), Source("three.csv", b"")],
     )
@@ -142,7 +142,7 @@ def test_of_two_tables_the_second_is_named_and_of_none_the_one_that_is_wanted() 
         "two.csv",
         ["one.csv", "two.csv", "three.csv"],
     )
-    found = attempt(Amic2020().check_release, handout, [])
+    found = attempt(Amic2020().read_release, handout, [])
     assert isinstance(found, Problems)
     assert (found[0].file, found[0].parameters["example"]) == (
         "pre_anonymizeddata_07.csv",

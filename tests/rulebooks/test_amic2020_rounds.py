@@ -227,7 +227,7 @@ def test_the_trial_hands_everything_out_without_team_numbers(tmp_path: Path) -> 
     handout = attempt(rules.read_handout, folder)
     assert not isinstance(handout, Problems)
     submission = attempt(
-        rules.check_release, handout.value, [Source.of(folder / "trial_anonymizeddata.csv")]
+        rules.read_release, handout.value, [Source.of(folder / "trial_anonymizeddata.csv")]
     )
     assert not isinstance(submission, Problems)
     known = attempt(
@@ -237,7 +237,7 @@ def test_the_trial_hands_everything_out_without_team_numbers(tmp_path: Path) -> 
     guess = rules.sample_attacks["attack.py"](known.value.knowledge, stream(0))
     answer = attempt(rules.read_answer, folder / "trial_answer.index")
     assert not isinstance(answer, Problems)
-    assert rules.credit(answer.value, guess).hits > 80, "hardly anything was changed"
+    assert rules.score_guess(answer.value, guess).hits > 80, "hardly anything was changed"
 
 
 def test_the_generator_runs_on_its_own_with_any_number_of_rows() -> None:
@@ -332,7 +332,7 @@ def test_row_limits_are_followed(contest: Path, tmp_path: Path) -> None:
         assert not isinstance(handout, Problems)
         for rows in (allowed[0] - 1, allowed[0], allowed[1], allowed[1] + 1):
             found = attempt(
-                rules.check_release, handout.value, [Source("D.csv", (ROW * rows).encode())]
+                rules.read_release, handout.value, [Source("D.csv", (ROW * rows).encode())]
             )
             assert isinstance(found, Problems) == (not allowed[0] <= rows <= allowed[1]), rows
 
@@ -367,7 +367,7 @@ def test_a_release_may_go_by_any_name_and_windows_files_are_put_right_with_a_not
     handout: Handout,
 ) -> None:
     data = ("\ufeff" + ROW * 100).replace("\n", "\r\n").encode()
-    read = attempt(SMALL.check_release, handout, [Source("D.csv", data)])
+    read = attempt(SMALL.read_release, handout, [Source("D.csv", data)])
     assert not isinstance(read, Problems)
     assert (
         read.value.table.rows()
@@ -385,14 +385,14 @@ def test_a_release_may_go_by_any_name_and_windows_files_are_put_right_with_a_not
 )
 def test_a_release_is_one_table(handout: Handout, names: tuple[str, ...], code: str) -> None:
     found = attempt(
-        SMALL.check_release, handout, [Source(name, (ROW * 100).encode()) for name in names]
+        SMALL.read_release, handout, [Source(name, (ROW * 100).encode()) for name in names]
     )
     assert isinstance(found, Problems)
     assert found[0].code == code
 
 
 def test_a_claimed_k_above_the_computed_one_passes_with_a_notice(handout: Handout) -> None:
-    release = SMALL.check_release(handout, [Source("D.csv", (ROW * 100).encode())])
+    release = SMALL.read_release(handout, [Source("D.csv", (ROW * 100).encode())])
     form = SMALL.check_attachments([Source("q.json", b'{"claims": {"k": 101}}')])
     with collect_notices() as notices:
         SMALL.attach(handout, release, form)
@@ -553,7 +553,7 @@ def index(rows: object) -> Source:
     ],
 )
 def test_a_guess_is_100_different_row_numbers_of_b_from_0(rows: object, word: str) -> None:
-    found = attempt(SMALL.check_guess, 10_000, index(rows))
+    found = attempt(SMALL.read_guess, 10_000, index(rows))
     if word:
         assert isinstance(found, Problems)
         assert any(word in str(problem) for problem in found)
@@ -570,7 +570,7 @@ def test_an_answer_is_read_from_its_folder_or_its_file(phase: Path, contest: Pat
     assert not isinstance(by_file, Problems)
     assert (by_folder.value.rows == by_file.value.rows).all()
     assert rules.answer_form(by_file.value) == by_file.value.population == 10_000
-    credit = rules.credit(by_file.value, MembershipGuess(by_file.value.rows[:100]))
+    credit = rules.score_guess(by_file.value, MembershipGuess(by_file.value.rows[:100]))
     assert (credit.hits, credit.of) == (100, 100)
     assert isinstance(attempt(rules.read_answer, phase / "answers" / "12"), Problems)
 
@@ -587,7 +587,7 @@ def test_a_publication_does_not_depend_on_file_names(contest: Path) -> None:
     publications = []
     for name in ("D.csv", "something else.txt"):
         read = attempt(
-            prepared.rules.check_release, handout, [Source(name, table_bytes(handout.sample))]
+            prepared.rules.read_release, handout, [Source(name, table_bytes(handout.sample))]
         )
         assert not isinstance(read, Problems)
         publications.append(prepared.rules.publish(prepared.secrets("01"), read.value))

@@ -54,7 +54,7 @@ def handout() -> Handout:
 
 def check(lines: list[str], mode: str = "rules", header: str = HEADER) -> Read[Table] | Problems:
     data = "\n".join([header, *lines, ""]).encode()
-    return attempt(Darc2019(mode=mode).check_release, handout(), [Source("A_01.csv", data)])
+    return attempt(Darc2019(mode=mode).read_release, handout(), [Source("A_01.csv", data)])
 
 
 def changed(record: int, line: str) -> list[str]:
@@ -294,9 +294,9 @@ def test_s_is_read_back_as_it_was_published() -> None:
 
 def test_a_release_is_one_file() -> None:
     several = attempt(
-        Darc2019().check_release, handout(), [Source("A_01.csv", b""), Source("notes.txt", b"")]
+        Darc2019().read_release, handout(), [Source("A_01.csv", b""), Source("notes.txt", b"")]
     )
-    nothing = attempt(Darc2019().check_release, handout(), [])
+    nothing = attempt(Darc2019().read_release, handout(), [])
     assert isinstance(several, Problems)
     assert isinstance(nothing, Problems)
     assert several[0].message == "a release is one file; got A_01.csv, notes.txt"
@@ -314,7 +314,7 @@ def test_items_and_pseudonyms_with_commas_and_quotation_marks_survive_their_file
     )
     data = release_bytes(released)
     assert data.splitlines()[-1] == b"DEL,,,,,"
-    found = attempt(Darc2019().check_release, Handout("01", table), [Source("A.csv", data)])
+    found = attempt(Darc2019().read_release, Handout("01", table), [Source("A.csv", data)])
     assert isinstance(found, Read), found
     assert found.value.values("id_user").tolist() == ["p,1", 'p"2', "DEL"]
     assert found.value.values("id_item")[0] == 'BOX, "RED"'
@@ -397,7 +397,7 @@ hostile = st.one_of(
 @given(hostile, st.sampled_from(["rules", "aicrowd"]))
 def test_any_bytes_are_a_release_a_guess_or_problems(data: bytes, mode: str) -> None:
     assert isinstance(
-        attempt(Darc2019(mode=mode).check_release, handout(), [Source("A.csv", data)]),
+        attempt(Darc2019(mode=mode).read_release, handout(), [Source("A.csv", data)]),
         Read | Problems,
     )
     assert isinstance(

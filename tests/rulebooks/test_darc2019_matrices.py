@@ -131,13 +131,16 @@ def test_a_missing_a_doubled_and_an_unknown_customer_are_refused_with_their_row(
     assert {(problem.row, problem.value) for problem in unknown} == {(3, "dave"), (3, "bob")}
 
 
-def test_a_truncated_guess_lists_twenty_customers_and_counts_all() -> None:
+def test_a_truncated_guess_names_twenty_customers_and_counts_all_in_one_problem() -> None:
     many = GuessForm(tuple(f"c{number:03}" for number in range(100)), PSEUDONYMS, CONTEST, "rules")
     found = attempt(
         read_guess, Source("guess_01_02.csv", ("c000" + ",DEL" * 13 + "\n").encode()), many
     )
     assert isinstance(found, Problems)
-    assert (len(found), found.total) == (20, 99)
+    (problem,) = found
+    named = ", ".join(f"c{number:03}" for number in range(1, 21))
+    assert f"99 of 100 customers have no row: {named}, … (the file has 1)" in problem.message
+    assert (problem.row, problem.column) == (1, "id_user")
 
 
 def test_every_cell_with_too_many_guesses_is_counted_once() -> None:

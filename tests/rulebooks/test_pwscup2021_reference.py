@@ -55,7 +55,7 @@ def handout_of(folder: Path) -> Handout:
 
 def entry(folder: Path, mode: str, release: str = "D.csv.gz") -> Submission:
     sources = [Source.of(folder / release), Source.of(folder / "X.csv")]
-    submission = accepted(attempt(Pwscup2021(mode=mode).check_release, handout_of(folder), sources))
+    submission = accepted(attempt(Pwscup2021(mode=mode).read_release, handout_of(folder), sources))
     assert isinstance(submission, Submission)
     return submission
 
@@ -182,13 +182,13 @@ def _renamed(name: str, columns: dict[str, str]) -> str:
 def test_recall_precision_and_topk_are_what_lmark_prints(folder: Path) -> None:
     answer = Answer(numbers(folder / "Ea.csv"))
     guess = attempt(
-        Pwscup2021(mode="scripts", rows=3985).check_guess,
+        Pwscup2021(mode="scripts", rows=3985).read_guess,
         Pwscup2021(mode="scripts", rows=3985).answer_form(answer),
         Source.of(folder / "E.csv"),
     )
     assert isinstance(guess, Read)
     for round_, danger in (("pre", 0.88 * 0.88 * 0.82), ("main", 0.89 * 0.89 * 0.83)):
-        credit = Pwscup2021(round=round_, rows=3985).credit(answer, guess.value)
+        credit = Pwscup2021(round=round_, rows=3985).score_guess(answer, guess.value)
         assert credit.details == {"recall": 0.88, "precision": 0.88, "topk": 0.82}
         assert credit.hits == pytest.approx(danger)
 

@@ -48,7 +48,7 @@ def files(kept: int = 200, *, change: Mapping[int, str] | None = None) -> list[S
 
 
 def checked(sources: list[Source], mode: str = "rules") -> Read[Submission] | Problems:
-    return attempt(Pwscup2021(round="main", mode=mode).check_release, handout(), sources)
+    return attempt(Pwscup2021(round="main", mode=mode).read_release, handout(), sources)
 
 
 def codes_of(sources: list[Source], mode: str = "rules") -> list[str]:
@@ -214,7 +214,7 @@ def test_a_wrong_guess_is_told_with_its_place_the_value_and_the_remedy(
     lines: list[str], told: str
 ) -> None:
     source = Source("guess.csv", "".join(f"{line}\n" for line in lines).encode())
-    problems = attempt(Pwscup2021(round="main").check_guess, GuessForm(100, 200), source)
+    problems = attempt(Pwscup2021(round="main").read_guess, GuessForm(100, 200), source)
     assert isinstance(problems, Problems)
     assert any(problem.in_language("en").startswith(told) for problem in problems)
 
@@ -304,12 +304,12 @@ def test_a_guess_names_rows_of_d_by_the_rules_and_any_row_of_b_by_the_script() -
         form = book.answer_form(Answer(np.zeros(100, dtype=int), 200))
         assert form == GuessForm(100, highest + 1)
         assert isinstance(
-            attempt(book.check_guess, form, Source("E.csv", line + f"{highest},0,0\n".encode())),
+            attempt(book.read_guess, form, Source("E.csv", line + f"{highest},0,0\n".encode())),
             Read,
         )
         for wrong in (f"{highest + 1},0,0\n", "-2,0,0\n", "1.5,0,0\n", "1,2\n", ""):
             assert isinstance(
-                attempt(book.check_guess, form, Source("E.csv", line + wrong.encode())), Problems
+                attempt(book.read_guess, form, Source("E.csv", line + wrong.encode())), Problems
             )
 
 

@@ -43,9 +43,7 @@ def release() -> dict[str, bytes]:
 
 
 def check(files: dict[str, bytes]) -> Read | Problems:
-    return attempt(
-        BOOK.check_release, HANDOUT, [Source(name, data) for name, data in files.items()]
-    )
+    return attempt(BOOK.read_release, HANDOUT, [Source(name, data) for name, data in files.items()])
 
 
 def columns(*pairs: list[str]) -> bytes:
@@ -93,9 +91,7 @@ def test_a_choice_and_id_txt_have_at_most_10000_bytes() -> None:
 
 def test_files_of_guesses_and_of_a_release_have_at_most_ten_million_bytes() -> None:
     for extra, large in ((b"", False), (b"0", True)):
-        found = attempt(
-            BOOK.check_guess, GuessForm(), Source("E.csv", b"0,0\n" * 2_500_000 + extra)
-        )
+        found = attempt(BOOK.read_guess, GuessForm(), Source("E.csv", b"0,0\n" * 2_500_000 + extra))
         assert isinstance(found, Problems)
         assert (found[0].code == "source.too_large") == large
         found = check({**release(), "C01_3.csv": b"x\n" * 5_000_000 + extra})
@@ -225,7 +221,7 @@ def test_a_team_that_does_not_choose_is_told_the_number_that_is_taken() -> None:
     )
     files = split_files("01", ratings.split(small_original(60, seed=2)))
     found = attempt(
-        BOOK.check_release, several, [Source(name, data) for name, data in files.items()]
+        BOOK.read_release, several, [Source(name, data) for name, data in files.items()]
     )
     assert isinstance(found, Read), found
     assert found.value.chosen == 1
@@ -358,7 +354,7 @@ def test_an_e_file_reaches_to_the_last_of_its_targets_and_to_the_attacker() -> N
 def test_cells_of_a_guess_are_rows_of_a_and_ratings_from_0_and_all_bad_ones_are_told() -> None:
     lines = [*PAIR]
     lines[0], lines[1], lines[2] = "49,5", "50,5", "49,6"
-    found = attempt(BOOK.check_guess, GuessForm(), Source("E.csv", columns(lines)))
+    found = attempt(BOOK.read_guess, GuessForm(), Source("E.csv", columns(lines)))
     assert isinstance(found, Problems)
     assert [
         (problem.row, problem.record, problem.column, problem.parameters["high"])
@@ -371,7 +367,7 @@ def test_cells_of_a_guess_are_rows_of_a_and_ratings_from_0_and_all_bad_ones_are_
 
 def test_too_few_columns_are_told_with_those_that_are_missed() -> None:
     for read in (
-        attempt(BOOK.check_guess, GuessForm(50, "03"), Source("E.csv", columns(PAIR, PAIR))),
+        attempt(BOOK.read_guess, GuessForm(50, "03"), Source("E.csv", columns(PAIR, PAIR))),
         guesses({"E01.csv": columns(NOTHING, PAIR)}, "01", ["01", "02", "03"]).refused[0][1],
     ):
         assert isinstance(read, Problems)
@@ -383,7 +379,7 @@ def test_too_few_columns_are_told_with_those_that_are_missed() -> None:
 
 
 def test_an_odd_number_of_columns_is_told_with_its_count() -> None:
-    found = attempt(BOOK.check_guess, GuessForm(), Source("E.csv", b"0,0,0\n" * 50))
+    found = attempt(BOOK.read_guess, GuessForm(), Source("E.csv", b"0,0,0\n" * 50))
     assert isinstance(found, Problems)
     assert (found[0].code, found[0].row, found[0].parameters["width"]) == (
         "pwscup2024.odd_columns",
@@ -417,7 +413,7 @@ def test_at_most_20_targets_are_listed() -> None:
 
 def test_at_most_five_files_of_a_strange_archive_are_listed() -> None:
     found = attempt(
-        BOOK.check_guess,
+        BOOK.read_guess,
         GuessForm(),
         Source("E.zip", zipped({f"{number}.txt": b"x" for number in range(7)})),
     )

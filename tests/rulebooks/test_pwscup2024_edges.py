@@ -62,7 +62,7 @@ def test_an_e_file_has_columns_for_99_teams_and_no_more() -> None:
 
 
 def test_an_odd_line_is_the_first_record() -> None:
-    found = attempt(BOOK.check_guess, GuessForm(), Source("E.csv", b"0,0,0\n" * 50))
+    found = attempt(BOOK.read_guess, GuessForm(), Source("E.csv", b"0,0,0\n" * 50))
     assert isinstance(found, Problems)
     assert (found[0].row, found[0].record) == (1, 0)
 
@@ -73,10 +73,10 @@ def test_the_width_of_an_e_file_is_that_of_its_first_line_though_the_line_begins
     """Line 2 begins with a comma, line 1 ends with one: neither is taken for the other's."""
     lines = [b"0,", b",0", *[b"0,0"] * 48]
     assert isinstance(
-        attempt(BOOK.check_guess, GuessForm(), Source("E.csv", b"\n".join(lines) + b"\n")), Read
+        attempt(BOOK.read_guess, GuessForm(), Source("E.csv", b"\n".join(lines) + b"\n")), Read
     )
     assert isinstance(
-        attempt(BOOK.check_guess, GuessForm(), Source("E.csv", b"\n".join(lines))), Read
+        attempt(BOOK.read_guess, GuessForm(), Source("E.csv", b"\n".join(lines))), Read
     )
 
 
@@ -298,9 +298,7 @@ def release(team: str = "01") -> dict[str, bytes]:
 
 
 def check(handout: Handout, files: dict[str, bytes]) -> Read | Problems:
-    return attempt(
-        BOOK.check_release, handout, [Source(name, data) for name, data in files.items()]
-    )
+    return attempt(BOOK.read_release, handout, [Source(name, data) for name, data in files.items()])
 
 
 def test_a_file_of_another_team_is_told_with_both_numbers() -> None:
@@ -499,7 +497,7 @@ def test_only_those_who_stand_in_a_round_are_shown_when_they_are_not_ranked() ->
 
 def test_always_0_earns_what_is_0_in_either_column() -> None:
     answer = Answer(np.array([0, 0, 1, 2]), np.array([0, 5, 5, 0]))
-    credit = BOOK.credit(answer, RatingsGuess(np.array([1, 1, 1, 1]), np.array([5, 5, 5, 5])))
+    credit = BOOK.score_guess(answer, RatingsGuess(np.array([1, 1, 1, 1]), np.array([5, 5, 5, 5])))
     assert (credit.hits, credit.of, credit.constant) == (1 + 2, 8, 2 + 2)
 
 

@@ -34,9 +34,7 @@ def release(seed: int = 1) -> dict[str, bytes]:
 
 
 def read(files: dict[str, bytes], handout: Handout = HANDOUT) -> Read[Submission] | Problems:
-    return attempt(
-        BOOK.check_release, handout, [Source(name, data) for name, data in files.items()]
-    )
+    return attempt(BOOK.read_release, handout, [Source(name, data) for name, data in files.items()])
 
 
 def accepted(files: dict[str, bytes], handout: Handout = HANDOUT) -> tuple[Submission, str]:
@@ -374,7 +372,7 @@ def test_anonymize_writes_a_zip_of_the_entry_where_out_ends_in_zip(
         "id.txt": b"01\n",
     }
     assert (tmp_path / "again.ZIP").read_bytes() == (tmp_path / "C01.zip").read_bytes()
-    assert isinstance(attempt(BOOK.check_release, HANDOUT, sources_of(tmp_path / "C01.zip")), Read)
+    assert isinstance(attempt(BOOK.read_release, HANDOUT, sources_of(tmp_path / "C01.zip")), Read)
 
 
 # -- what attackers get --------------------------------------------------------------------------------------------------

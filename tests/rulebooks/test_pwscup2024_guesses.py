@@ -197,7 +197,7 @@ def test_a_line_without_columns_of_the_others_is_refused_with_its_row() -> None:
 def test_a_bad_guess_is_told_with_row_and_column(line: str, place: tuple[int, str]) -> None:
     lines = ["0,0"] * 50
     lines[2] = line
-    result = attempt(BOOK.check_guess, GuessForm(), Source("E.csv", "\n".join(lines).encode()))
+    result = attempt(BOOK.read_guess, GuessForm(), Source("E.csv", "\n".join(lines).encode()))
     assert isinstance(result, Problems)
     assert (result[0].row, result[0].column) == place
 
@@ -207,7 +207,7 @@ def test_a_bad_guess_is_told_with_row_and_column(line: str, place: tuple[int, st
     [b"", b"0,0\n", b"0,0,0\n" * 50, b"0,0,0,0\n" * 50, b"\xff\xfe" * 100, b"0,0\n" * 49 + b"0\n"],
 )
 def test_a_guess_of_another_shape_is_refused(data: bytes) -> None:
-    assert isinstance(attempt(BOOK.check_guess, GuessForm(), Source("E.csv", data)), Problems)
+    assert isinstance(attempt(BOOK.read_guess, GuessForm(), Source("E.csv", data)), Problems)
 
 
 def test_of_an_e_file_the_columns_of_the_target_are_taken() -> None:
@@ -217,12 +217,12 @@ def test_of_an_e_file_the_columns_of_the_target_are_taken() -> None:
         Source("E03.csv", data),
         Source("E03.zip", zipped({"E03.csv": data, "id.txt": b"3"})),
     ):
-        result = attempt(BOOK.check_guess, GuessForm(50, "02"), source)
+        result = attempt(BOOK.read_guess, GuessForm(50, "02"), source)
         assert isinstance(result, Read), result
         assert np.array_equal(result.value.values, GUESS.values)
-        assert isinstance(attempt(BOOK.check_guess, GuessForm(50, "01"), source), Problems)
-        assert isinstance(attempt(BOOK.check_guess, GuessForm(50, "04"), source), Problems)
-        assert isinstance(attempt(BOOK.check_guess, GuessForm(), source), Problems)
+        assert isinstance(attempt(BOOK.read_guess, GuessForm(50, "01"), source), Problems)
+        assert isinstance(attempt(BOOK.read_guess, GuessForm(50, "04"), source), Problems)
+        assert isinstance(attempt(BOOK.read_guess, GuessForm(), source), Problems)
 
 
 def test_an_archive_of_anything_else_is_no_guess() -> None:
@@ -232,13 +232,13 @@ def test_an_archive_of_anything_else_is_no_guess() -> None:
         {"id.txt": b"03"},
     ):
         assert isinstance(
-            attempt(BOOK.check_guess, GuessForm(), Source("E.zip", zipped(files))), Problems
+            attempt(BOOK.read_guess, GuessForm(), Source("E.zip", zipped(files))), Problems
         )
 
 
 def test_hits_are_equal_cells_beside_chance_and_what_always_0_earns() -> None:
     answer = Answer(np.array([1, 0, 2]), np.array([5, 0, 3]))
-    credit = BOOK.credit(answer, RatingsGuess(np.array([1, 2, 2]), np.array([5, 0, 0])))
+    credit = BOOK.score_guess(answer, RatingsGuess(np.array([1, 2, 2]), np.array([5, 0, 0])))
     assert (credit.hits, credit.of) == (4, 6)
     assert credit.details == {"identification": 2, "reconstruction": 2}
     assert credit.constant == 2, "0,0 in every row: one person is row 0, one rating is 0"

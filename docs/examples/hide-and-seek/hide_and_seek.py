@@ -108,7 +108,7 @@ class HideAndSeek(
     def release_files(self, handout: kb.Table, release: kb.Release) -> kb.Files:
         return {HIDDEN: kb.table_bytes(release.table)}
 
-    def check_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
+    def read_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
         if len(sources) != 1:
             raise kb.InputError.of(
                 "release.one_file",
@@ -158,7 +158,7 @@ class HideAndSeek(
     def answer_form(self, answer: NDArray[np.int64]) -> int:
         return self.size
 
-    def check_guess(self, form: int, source: kb.Source) -> MembershipGuess:
+    def read_guess(self, form: int, source: kb.Source) -> MembershipGuess:
         schema = kb.Schema([kb.Integer("row", 0, form - 1)])
         layout = kb.Layout(min_rows=GUESSES, max_rows=GUESSES)
         rows = kb.read_table(source, schema, layout).values("row")
@@ -172,7 +172,7 @@ class HideAndSeek(
     def read_answer(self, path: Path) -> NDArray[np.int64]:
         return self._read_rows(kb.Source.of(path / MEMBERS if path.is_dir() else path))
 
-    def credit(self, answer: NDArray[np.int64], guess: MembershipGuess) -> kb.Credit:
+    def score_guess(self, answer: NDArray[np.int64], guess: MembershipGuess) -> kb.Credit:
         return kb.Credit(
             int(np.isin(guess.rows, answer).sum()), GUESSES, kb.Chance(GUESSES / 2, 2, 8)
         )

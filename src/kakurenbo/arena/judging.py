@@ -183,8 +183,8 @@ def _credit_attacks(request: JudgeRequest) -> Outcome:
         name = f"guess of {attacker} at {target}"
         source = Source(name, tree.checked() / GUESS_FILE)
         try:
-            guess = rules.check_guess(form, source)
-            earned = rules.credit(rules.answer_for(answer, attacker), guess)
+            guess = rules.read_guess(form, source)
+            earned = rules.score_guess(rules.answer_for(answer, attacker), guess)
             credits.append((target, attacker, earned))
         except InputError as error:
             refused.append(Refusal.of(attacker, name, error.problems))

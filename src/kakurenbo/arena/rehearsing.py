@@ -159,11 +159,11 @@ def _attacked(
         guess = attack(target.knowledge, stream(trial.draw.seed, "attack", trial.anonymizer, text))
         seconds[text] = time.process_time() - begun
         checked = accepted(
-            rules.check_guess,
+            rules.read_guess,
             rules.answer_form(answer),
             Source("guess", rules.bytes_of_attack(guess)),
         )
-        credits[text] = rules.credit(answer, checked).public()
+        credits[text] = rules.score_guess(answer, checked).public()
     return credits
 
 

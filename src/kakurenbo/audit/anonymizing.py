@@ -287,6 +287,6 @@ def _encoded(stored: _Stored, texts: pl.Series, found: ProblemCollector) -> pl.S
             record=record,
             column=stored.told.name,
             value=texts[record],
-            **why.parameters,
+            **why.params,
         )
     return encoded

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from kakurenbo.core.messages.catalogue import made_name
+from kakurenbo.core.messages.catalogue import derived_name
 from kakurenbo.core.problems import Problem, notice
 
 _WHOLE = r"[+-]?[0-9]+"
@@ -32,7 +32,7 @@ def note_comma_numbers(cells: pl.DataFrame, file: str) -> None:
             and _are_comma_numbers(told.head(_LOOKED_AT)) is not None
             and (code := _are_comma_numbers(told))
         ):
-            made = repr(made_name(file, "points"))
+            made = repr(derived_name(file, "points"))
             notice(code, file=file, column=name, path=repr(file), quoted=repr(name), made=made)
 
 

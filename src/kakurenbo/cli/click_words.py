@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
 
 import click._textwrap
 import click.core
@@ -14,7 +13,7 @@ import click.formatting
 import click.parser
 import click.types
 
-from kakurenbo.core.messages import codes_by_english, text, text_or
+from kakurenbo.core.messages import language, of_click, text
 
 _SPEAKING = (
     click.core,
@@ -48,7 +47,7 @@ def translate_click() -> None:
 
 def translated(sentence: str) -> str:
     """A sentence of click's; one that the catalogue lacks stays English."""
-    return text_or(_codes().get(sentence, ""), sentence)
+    return of_click(sentence, language())
 
 
 def columns(shown: str) -> int:
@@ -80,8 +79,3 @@ class _WideWrapper(click._textwrap.TextWrapper):
 
 def _translated_number(singular: str, plural: str, count: int) -> str:
     return translated(singular if count == 1 else plural)
-
-
-@cache
-def _codes() -> dict[str, str]:
-    return codes_by_english("click")

@@ -36,7 +36,7 @@ from kakurenbo.core import Problems, json_bytes, write_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import escaped, retold, text
 from kakurenbo.rounds.handing_in import left_aside, printable
-from kakurenbo.trust import NotWhatItSays, Receipt
+from kakurenbo.proofs import ProofError, Receipt
 
 _UNDER_WAY = frozenset({"receiving", "received", "checking", "queued", "scoring"})
 _UNSUCCESSFUL = frozenset({"invalid", "failed", "parked", "withdrawn"})
@@ -208,11 +208,11 @@ def receipt_of(
     try:
         read = Receipt.from_json(content)
         read.check()
-    except NotWhatItSays as wrong:
+    except ProofError as wrong:
         why = text(wrong.why)
         raise UsageError(text("submit.bad_receipt", part=wrong.field, why=why)) from None
     sent = {name: digest(path.read_bytes()) for name, path in files.items()}
-    if read.told()["body"].get("files") != sent:
+    if read.content()["body"].get("files") != sent:
         raise UsageError(text("submit.bad_receipt", part="files", why=text("submit.other_files")))
     return content
 

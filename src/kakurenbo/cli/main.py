@@ -21,7 +21,7 @@ from kakurenbo.__main__ import INTERRUPTED
 from kakurenbo.cli.click_words import translate_click
 from kakurenbo.core.compiling import announce_with
 from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
-from kakurenbo.core.messages import language, retold, speaking, text, text_or
+from kakurenbo.core.messages import language, retold, speaking, system_error, text, text_or
 from kakurenbo.core.problems import InputError
 
 TASKS = {
@@ -217,7 +217,7 @@ def _message(error: Exception, words: list[str]) -> str:
         message = str(error)
         return message if _TRANSLATED.search(message) else retold(message)
     if isinstance(error, OSError):
-        return text("cli.no_access", error=retold(str(error.strerror)))
+        return text("cli.no_access", error=system_error(error))
     if isinstance(error, MemoryError):
         return text("cli.no_memory")
     return text("cli.bug", error=type(error).__name__)
@@ -269,7 +269,7 @@ def _flush_output() -> None:
         _abandon_output()
         if error.errno == errno.EPIPE:
             raise BrokenPipeError from error
-        raise UsageError(text("usage.stdout_full", error=retold(str(error.strerror)))) from error
+        raise UsageError(text("usage.stdout_full", error=system_error(error))) from error
 
 
 def _flush_quietly() -> None:

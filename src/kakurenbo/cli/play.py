@@ -95,7 +95,7 @@ def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> Ch
         attachments = Attachments.read(read_attachments)
         try:
             _check_names(rules, facts, files)
-            submission = rules.check_release(handout, files)
+            submission = rules.read_release(handout, files)
         except InputError as error:
             problems = Problems.join([error.problems, attachments.refused or Problems([])])
             raise InputError(problems) from error
@@ -287,12 +287,12 @@ def credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> N
         has_target = answer.is_dir() and target.is_dir()
         form = rules.read_target(target).form if has_target else rules.answer_form(truth)
         with collect_notices() as notices:
-            guessed = rules.check_guess(form, Source.of(guess))
+            guessed = rules.read_guess(form, Source.of(guess))
     except InputError as error:
         problems = error.problems.in_file(str(guess))
         raise InputError(_other_kind(rules, problems, guess) or problems) from error
     output.print_notices(notices)
-    earned = rules.credit(truth, guessed)
+    earned = rules.score_guess(truth, guessed)
     if as_json:
         output.print_json({"valid": True, **earned.as_json()})
     else:

@@ -41,9 +41,9 @@ from kakurenbo.core.messages import language, retold, shorten, text
 from kakurenbo.methods import registry
 from kakurenbo.reports.numbers import count, counted
 from kakurenbo.rounds import IN_PHASE, MADE_AGAIN, verify_round
-from kakurenbo.trust import Checkpoint, NotWhatItSays, Receipt, grew, read_kept
-from kakurenbo.trust.checkpoints import FORMAT as CHECKPOINT
-from kakurenbo.trust.receipts import FORMAT as RECEIPT
+from kakurenbo.proofs import Checkpoint, ProofError, Receipt, read_proof, verify_consistency
+from kakurenbo.proofs.log import FORMAT as CHECKPOINT
+from kakurenbo.proofs.receipts import FORMAT as RECEIPT
 from kakurenbo.verification import Difference, Report, opened, strict, verify_archive
 from kakurenbo.verification.archive import LogFile
 from kakurenbo.verification.contest import check_whole_log
@@ -200,10 +200,10 @@ def _verify_kept(file: str, kept: Receipt | Checkpoint, log: str | None, as_json
     signed = kept.checkpoint if isinstance(kept, Receipt) else kept
     try:
         kept.check()
-    except NotWhatItSays as wrong:
+    except ProofError as wrong:
         raise Difference(wrong.why, file, wrong.field) from None
     size = None if log is None else _compare(file, kept, log)
-    entry = kept.told() if isinstance(kept, Receipt) else {}
+    entry = kept.content() if isinstance(kept, Receipt) else {}
     if as_json:
         content: dict[str, Any] = {
             "verified": True,
@@ -248,7 +248,7 @@ def _compare(file: str, kept: Receipt | Checkpoint, log: str) -> int:
     try:
         latest = Checkpoint.from_json(now)
         latest.check()
-    except (NotWhatItSays, AttributeError) as wrong:
+    except (ProofError, AttributeError) as wrong:
         field = str(getattr(wrong, "field", ""))
         raise Difference("verification.bad_signature", log, field) from None
     for what in ("contest", "public_key"):
@@ -264,7 +264,7 @@ def _compare(file: str, kept: Receipt | Checkpoint, log: str) -> int:
         proof = [bytes.fromhex(step) for step in answer["proof"]]
     except (ValueError, TypeError, KeyError):
         raise UsageError(text("verification.no_contest", address=log)) from None
-    if not grew(signed.size, latest.size, signed.root, latest.root, proof):
+    if not verify_consistency(signed.size, latest.size, signed.root, latest.root, proof):
         raise Difference("verification.rewritten", log, file, latest.root.hex(), signed.root.hex())
     return latest.size
 
@@ -273,8 +273,8 @@ def _kept(path: Path) -> Receipt | Checkpoint:
     check_exists(path)
     content = _parse(path)
     try:
-        kept = read_kept(content)
-    except NotWhatItSays as wrong:
+        kept = read_proof(content)
+    except ProofError as wrong:
         shown = {"file": str(path), "part": wrong.field, "why": text(wrong.why)}
         raise UsageError(text("verification.no_receipt", **shown)) from None
     strict.check_keys(content, kept.as_json(), str(path))

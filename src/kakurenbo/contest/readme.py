@@ -15,8 +15,7 @@ from kakurenbo.contest.declarations import ANONYMIZE, ATTACK, FilePattern, Phase
 from kakurenbo.contest.facts import ATTACKERS, PUBLIC, TARGET, TEAM, ContestFacts, part_folder
 from kakurenbo.contest.schedule import round_title
 from kakurenbo.core import README_FILES
-from kakurenbo.core.messages import phrase, render
-from kakurenbo.core.messages.catalogue import catalogue_of
+from kakurenbo.core.messages import is_known, render
 from kakurenbo.methods import registry
 
 if TYPE_CHECKING:
@@ -70,8 +69,10 @@ def submission_texts(phase: Phase, language: str) -> list[str]:
 def judges_text(rulebook: str, judges: Sequence[str], language: str) -> str:
     """Return which teams have members of the committee, and the conditions that the rules set for them."""
     teams = render("judges.teams", {"teams": list(judges)}, language).message
-    conditions = catalogue_of(language).get(f"judges.{rulebook}")
-    return f"{teams} {conditions.message}" if conditions else teams
+    code = f"judges.{rulebook}"
+    if not is_known(code, language):
+        return teams
+    return f"{teams} {render(code, {}, language).message}"
 
 
 @dataclass(frozen=True)
@@ -87,13 +88,14 @@ class _Readme:
         """Return the whole file."""
         rules, facts = self.rules, self.facts
         about = {"team": facts.team, "target": facts.target}
-        title = catalogue_of(self.language).get(f"rulebooks.{rules.name}")
+        code = f"rulebooks.{rules.name}"
+        title = self._code(code) if is_known(code, self.language) else rules.title
         round_ = round_title(facts.round, self.language)
         lines = [
             f"# {self._say('title', rulebook=rules.name, round=round_) if round_ else rules.name}",
             "",
         ]
-        lines += [self._say("about", title=title.message if title else rules.title), ""]
+        lines += [self._say("about", title=title), ""]
         lines += [self._say(f"folder.{facts.folder}", **about), ""]
         lines += self._section("files", self._files())
         if facts.folder != PUBLIC:
@@ -148,7 +150,7 @@ class _Readme:
         rows = []
         schema = self.rules.release_schema()
         for domain, columns in groupby(
-            schema, key=lambda column: phrase(column.domain, self.language)
+            schema, key=lambda column: column.domain.text(self.language)
         ):
             rows.append(
                 (self._shortened([self._column_name(column.name) for column in columns]), domain)
@@ -173,7 +175,7 @@ class _Readme:
 
     def _rules(self) -> Iterator[str]:
         yield from self._list(
-            phrase(condition, self.language) for condition in self.rules.conditions()
+            condition.text(self.language) for condition in self.rules.conditions()
         )
         yield from self._list(threshold_texts(self.rules, self.language))
         for phase in self.rules.phases:

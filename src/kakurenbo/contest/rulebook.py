@@ -7,6 +7,7 @@ It is generic in six types of its own: H handout, S submission, K knowledge, F f
 from __future__ import annotations
 
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,14 @@ K = TypeVar("K")
 F = TypeVar("F")
 A = TypeVar("A")
 G = TypeVar("G")
+
+RENAMED = {
+    "check_release": "read_release",
+    "check_guess": "read_guess",
+    "credit": "score_guess",
+    "grade": "secret_measures",
+}
+"""Steps of a rulebook by the names that they had before."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +150,15 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     upper_bounds: ClassVar[tuple[str, ...]] = ()
     """Those of ``threshold_values`` that a figure must not exceed; it must reach the others."""
 
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Take steps that a subclass still defines by their former names."""
+        super().__init_subclass__(**arguments)
+        for former, name in RENAMED.items():
+            if former in cls.__dict__ and name not in cls.__dict__:
+                message = f"{cls.__name__}.{former}: the step is called {name} now"
+                warnings.warn(message, DeprecationWarning, stacklevel=2)
+                setattr(cls, name, cls.__dict__[former])
+
     # -- options ---------------------------------------------------------------------------------------------------
 
     @property
@@ -215,7 +233,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """The files a team would submit for this release."""
 
     @abstractmethod
-    def check_release(self, handout: H, sources: Sequence[Source]) -> S:
+    def read_release(self, handout: H, sources: Sequence[Source]) -> S:
         """A submission from the submitted files of one entry, without its attachments."""
 
     def check_attachments(self, sources: Sequence[Source]) -> Any:
@@ -286,7 +304,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """What a guess at a target must look like, from what attackers know of it."""
 
     @abstractmethod
-    def check_guess(self, form: F, source: Source) -> G:
+    def read_guess(self, form: F, source: Source) -> G:
         """One guess at one target, checked against the rules without the answer."""
 
     @abstractmethod
@@ -384,7 +402,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
             name = file.source.name
             try:
                 with collect_notices() as notices:
-                    guess = self.check_guess(targets[file.target].form, file.source)
+                    guess = self.read_guess(targets[file.target].form, file.source)
                 found.append(FoundGuess(file.target, name, guess, tuple(notices)))
             except InputError as error:
                 refused.append((name, error.problems))
@@ -413,7 +431,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return answer
 
     @abstractmethod
-    def credit(self, answer: A, guess: G) -> Credit:
+    def score_guess(self, answer: A, guess: G) -> Credit:
         """What one guess earns."""
 
     def credit_outcomes(self) -> int | None:
@@ -427,7 +445,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """How many bits the answer to one target has at least: log2 of how many there can be; None where that is unknown."""
         return None
 
-    def grade(self, secrets: Secrets[H], submission: S) -> Utility | None:
+    def secret_measures(self, secrets: Secrets[H], submission: S) -> Utility | None:
         """Figures of a release that need a secret, such as a hidden test set; None where the contest has none."""
         return None
 

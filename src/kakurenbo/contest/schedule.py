@@ -13,9 +13,8 @@ import msgspec
 from kakurenbo.contest.declarations import ANONYMIZE, ATTACK
 from kakurenbo.core import InputError, Source, read_toml
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import is_known, render, text
 from kakurenbo.core.messages import language as current_language
-from kakurenbo.core.messages import render, text
-from kakurenbo.core.messages.catalogue import catalogue_of
 
 WAITING, OPEN, CLOSED = "waiting", "open", "closed"
 """States of a scheduled phase at some moment."""
@@ -96,7 +95,7 @@ def round_title(name: str, language: str) -> str:
     """Return the name of a round for people; empty where a contest has only one."""
     if name == "round":
         return ""
-    code = f"round.{name}" if f"round.{name}" in catalogue_of(language) else "round.other"
+    code = f"round.{name}" if is_known(f"round.{name}", language) else "round.other"
     return render(code, {"round": name}, language).message
 
 

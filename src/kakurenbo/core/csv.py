@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.core.messages import Phrase, shorten
+from kakurenbo.core.messages import Message, shorten
 from kakurenbo.core.problems import (
     Problem,
     ProblemCollector,
@@ -289,7 +289,7 @@ def _refuse_lines(
         found.add("line.too_long", row=row, also=also, severity=severity, limit=MAX_LINE_BYTES)
     else:
         code = "line.wrong_width"
-        columns = Phrase("columns.one" if cells == 1 else "columns.many", {"count": cells})
+        columns = Message("columns", {"count": cells})
         found.add(
             code, row=row, also=also, value=line, severity=severity, columns=columns, width=width
         )
@@ -333,13 +333,13 @@ def _check_row_count(count: int, layout: Layout, found: ProblemCollector) -> Non
     if (low is None or count >= low) and (high is None or count <= high):
         return
     if low == high:
-        allowed = Phrase("rows.exactly", {"count": low})
+        allowed = Message("rows.exactly", {"count": low})
     elif high is None:
-        allowed = Phrase("rows.at_least", {"low": low})
+        allowed = Message("rows.at_least", {"low": low})
     elif low is None:
-        allowed = Phrase("rows.at_most", {"high": high})
+        allowed = Message("rows.at_most", {"high": high})
     else:
-        allowed = Phrase("rows.between", {"low": low, "high": high})
+        allowed = Message("rows.between", {"low": low, "high": high})
     found.add("table.row_count", value=str(count), count=count, allowed=allowed)
 
 
@@ -374,7 +374,7 @@ def _encode(
             also=rows[1:],
             column=column.heading,
             value=text,
-            **why.parameters,
+            **why.params,
         )
     found.count_unlisted(total - sum(len(rows) for *_, rows in listed))
     return encoded

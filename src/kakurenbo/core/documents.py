@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.core.problems import InputError, Severity
 from kakurenbo.core.sources import DEFAULT_LIMIT, DOCUMENT_LIMIT, Source
 from kakurenbo.core.texts import plain_text
@@ -82,7 +82,7 @@ def _parsed(source: Source, limit: int, parse: Callable[[bytes], V]) -> V:
         raise refused("json.syntax", row=error.lineno, position=error.colno) from error
     except tomllib.TOMLDecodeError as error:
         row, column = _toml_place(str(error), text)
-        place = Phrase("toml.place", {"position": column}) if column else ""
+        place = Message("toml.place", {"position": column}) if column else ""
         raise refused("toml.syntax", row=row, place=place) from error
     except _Unfit as error:
         raise refused(error.code, value=error.value, **_LIMITS) from error

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from kakurenbo.core import messages
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.core.messages import Sentence, shorten
+from kakurenbo.core.messages import Wording, shorten
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -76,12 +76,12 @@ class Problem:
     rows: tuple[int, ...] = ()
     count: int = 1
 
-    def wording(self, language: str) -> Sentence:
+    def wording(self, language: str) -> Wording:
         """Message, with the further rows that have the problem, and fix in a language."""
         message, fix = self._words(language)
-        return Sentence(self._with_rows(message, language), fix)
+        return Wording(self._with_rows(message, language), fix)
 
-    def _words(self, language: str) -> Sentence:
+    def _words(self, language: str) -> Wording:
         place = {
             "file": self.file,
             "row": self.row,
@@ -96,14 +96,9 @@ class Problem:
         others, more = self.rows[1:], self.count - len(self.rows)
         if not others:
             return sentence
-        code = (
-            "problem.also_more"
-            if more
-            else "problem.also"
-            if len(others) > 1
-            else "problem.also_one"
-        )
-        parameters = {"sentence": sentence, "rows": list(map(str, others)), "more": more}
+        code = "problem.also_more" if more else "problem.also"
+        rows = list(map(str, others))
+        parameters = {"sentence": sentence, "rows": rows, "count": len(rows), "more": more}
         return messages.render(code, parameters, language).message
 
     def in_language(self, language: str) -> str:

@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import Phrase, shorten
+from kakurenbo.core.messages import Message, shorten
 
 Codes = NDArray[Any]
 # Up to this many values a range is read by looking each text up; beyond it numbers are parsed and written back.
@@ -57,7 +57,7 @@ class Column(ABC):
 
     @property
     @abstractmethod
-    def domain(self) -> Phrase:
+    def domain(self) -> Message:
         """The domain in words, for messages: 'an integer from 17 to 90'."""
 
     @property
@@ -77,16 +77,16 @@ class Column(ABC):
     def values(self, codes: Codes) -> NDArray[Any]:
         """Codes as Python sees the values: numbers, strings, datetime64 days."""
 
-    def explain(self, text: str) -> Phrase:
+    def explain(self, text: str) -> Message:
         """Why ``text`` is not in the domain, and what to do about it; the sentence shows the text as ``{value}``."""
         if text == "":
-            return Phrase("cell.empty", {"domain": self.domain})
+            return Message("cell.empty", {"domain": self.domain})
         if text != text.strip():
-            return Phrase("cell.blanks", {"stripped": shorten(text.strip())})
-        return Phrase("cell.not_in_domain", {"domain": self.domain, "advice": self._advice(text)})
+            return Message("cell.blanks", {"stripped": shorten(text.strip())})
+        return Message("cell.not_in_domain", {"domain": self.domain, "advice": self._advice(text)})
 
-    def _advice(self, text: str) -> Phrase:
-        return Phrase("advice.give", {"domain": self.domain})
+    def _advice(self, text: str) -> Message:
+        return Message("advice.give", {"domain": self.domain})
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -108,8 +108,8 @@ class Integer(Column):
     74
     >>> from kakurenbo.core.messages import render
     >>> why = Integer("age", 17, 90).explain("39.0")
-    >>> render(why.code, {**why.parameters, "value": "39.0"}, "en")
-    Sentence(message='39.0 is not an integer from 17 to 90', fix='write 39')
+    >>> render(why.code, {**why.params, "value": "39.0"}, "en")
+    Wording(message='39.0 is not an integer from 17 to 90', fix='write 39')
     """
 
     low: int
@@ -127,18 +127,18 @@ class Integer(Column):
         return self.high - self.low + 1
 
     @property
-    def domain(self) -> Phrase:
-        return Phrase("domain.integer", {"low": self.low, "high": self.high})
+    def domain(self) -> Message:
+        return Message("domain.integer", {"low": self.low, "high": self.high})
 
-    def explain(self, text: str) -> Phrase:
+    def explain(self, text: str) -> Message:
         """Bounds that nobody comes near are told to whoever passes them, and to nobody else."""
         why = super().explain(text)
-        if "domain" not in why.parameters or self.size <= _WIDE or _INTEGER.fullmatch(text):
+        if "domain" not in why.params or self.size <= _WIDE or _INTEGER.fullmatch(text):
             return why
-        told = {**why.parameters, "domain": Phrase("domain.any_integer")}
-        if told.get("advice", Phrase("")).code == "advice.give":
-            told["advice"] = Phrase("advice.digits")
-        return Phrase(why.code, told)
+        told = {**why.params, "domain": Message("domain.any_integer")}
+        if told.get("advice", Message("")).code == "advice.give":
+            told["advice"] = Message("advice.digits")
+        return Message(why.code, told)
 
     @property
     def spellings(self) -> tuple[str, ...] | None:
@@ -160,13 +160,13 @@ class Integer(Column):
     def values(self, codes: Codes) -> NDArray[Any]:
         return codes.astype(np.int64) + self.low
 
-    def _advice(self, text: str) -> Phrase:
+    def _advice(self, text: str) -> Message:
         try:
             number = float(text)
         except ValueError:
             return super()._advice(text)
         if math.isfinite(number) and number.is_integer() and self.low <= number <= self.high:
-            return Phrase("advice.write", {"text": str(int(number))})
+            return Message("advice.write", {"text": str(int(number))})
         return super()._advice(text)
 
 
@@ -178,8 +178,8 @@ class Category(Column):
     --------
     >>> from kakurenbo.core.messages import render
     >>> why = Category("sex", ("Female", "Male")).explain("male")
-    >>> render(why.code, {**why.parameters, "value": "male"}, "en")
-    Sentence(message='"male" is not one of Female, Male', fix='did you mean "Male"?')
+    >>> render(why.code, {**why.params, "value": "male"}, "en")
+    Wording(message='"male" is not one of Female, Male', fix='did you mean "Male"?')
     """
 
     levels: tuple[str, ...]
@@ -194,10 +194,10 @@ class Category(Column):
         return len(self.levels)
 
     @property
-    def domain(self) -> Phrase:
+    def domain(self) -> Message:
         if self.size <= 16:
-            return Phrase("domain.one_of", {"levels": self.levels})
-        return Phrase("domain.one_of_many", {"levels": self.levels[:8], "count": self.size})
+            return Message("domain.one_of", {"levels": self.levels})
+        return Message("domain.one_of_many", {"levels": self.levels[:8], "count": self.size})
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -213,13 +213,13 @@ class Category(Column):
         """Code of one level."""
         return self.levels.index(level)
 
-    def _advice(self, text: str) -> Phrase:
+    def _advice(self, text: str) -> Message:
         folded = {level.casefold(): level for level in self.levels}
         near = difflib.get_close_matches(text[:200].casefold(), folded, n=1, cutoff=0.75)
         return (
-            Phrase("advice.did_you_mean", {"level": shorten(folded[near[0]])})
+            Message("advice.did_you_mean", {"level": shorten(folded[near[0]])})
             if near
-            else Phrase("advice.letter_for_letter")
+            else Message("advice.letter_for_letter")
         )
 
 
@@ -244,8 +244,8 @@ class Date(Column):
         return (self.last - self.first).days + 1
 
     @property
-    def domain(self) -> Phrase:
-        return Phrase(
+    def domain(self) -> Message:
+        return Message(
             "domain.date",
             {"first": f"{self.first:{self.pattern}}", "last": f"{self.last:{self.pattern}}"},
         )
@@ -263,15 +263,15 @@ class Date(Column):
     def values(self, codes: Codes) -> NDArray[Any]:
         return np.datetime64(self.first, "D") + codes.astype("timedelta64[D]")
 
-    def _advice(self, text: str) -> Phrase:
+    def _advice(self, text: str) -> Message:
         parts = re.fullmatch(r"(\d{4})\D(\d{1,2})\D(\d{1,2})", text)
         if parts:
             try:
                 day = datetime.date(*map(int, parts.groups()))
             except ValueError:
-                return Phrase("advice.no_such_day")
+                return Message("advice.no_such_day")
             if self.first <= day <= self.last:
-                return Phrase("advice.write", {"text": f"{day:{self.pattern}}"})
+                return Message("advice.write", {"text": f"{day:{self.pattern}}"})
         return super()._advice(text)
 
 
@@ -291,12 +291,12 @@ class Decimal(Column):
         return np.dtype(np.float64)
 
     @property
-    def domain(self) -> Phrase:
+    def domain(self) -> Message:
         if self.low == -math.inf and self.high == math.inf:
-            return Phrase("domain.number")
+            return Message("domain.number")
         if self.high == math.inf:
-            return Phrase("domain.number_at_least", {"low": f"{self.low:g}"})
-        return Phrase("domain.number_between", {"low": f"{self.low:g}", "high": f"{self.high:g}"})
+            return Message("domain.number_at_least", {"low": f"{self.low:g}"})
+        return Message("domain.number_between", {"low": f"{self.low:g}", "high": f"{self.high:g}"})
 
     def encode(self, texts: pl.Series) -> pl.Series:
         numbers = texts.cast(pl.Float64, strict=False)
@@ -323,8 +323,8 @@ class Text(Column):
         return np.dtype(np.int32)
 
     @property
-    def domain(self) -> Phrase:
-        return Phrase("domain.text")
+    def domain(self) -> Message:
+        return Message("domain.text")
 
     def encode(self, texts: pl.Series) -> pl.Series:
         return texts.set(texts == "", None)

@@ -12,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import phrase
 from kakurenbo.core.schema import Category, Codes, Column, Decimal, Schema, Text
 
 T = TypeVar("T")
@@ -81,7 +80,7 @@ class Table:
             encoded[column.name] = column.encode(series)
             if encoded[column.name].null_count():
                 bad = series.filter(encoded[column.name].is_null())[0]
-                raise ParameterError(column.name, phrase(column.domain, "en"), bad)
+                raise ParameterError(column.name, column.domain.text("en"), bad)
         return cls.from_encoded(schema, encoded)
 
     @classmethod

@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import Any
 
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.core.problems import InputError, Severity, notice
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -68,15 +68,15 @@ def _check_utf8(data: bytes, file: str) -> None:
         ) from error
 
 
-def _how_to_convert(file: str, charset: str) -> Phrase | str:
+def _how_to_convert(file: str, charset: str) -> Message | str:
     return (
-        Phrase("encoding.convert", {"path": shlex.quote(file), "file": file, "charset": charset})
+        Message("encoding.convert", {"path": shlex.quote(file), "file": file, "charset": charset})
         if file
         else ""
     )
 
 
-def _likely_encoding(data: bytes) -> tuple[Phrase | str, str]:
+def _likely_encoding(data: bytes) -> tuple[Message | str, str]:
     """What it looks like, in words, and as iconv calls it; by default what Windows writes in Western Europe."""
     try:
         read = data.decode("cp932")
@@ -86,7 +86,7 @@ def _likely_encoding(data: bytes) -> tuple[Phrase | str, str]:
     return (
         ("", "WINDOWS-1252")
         if _OWN_CHARACTERS.search(read)
-        else (Phrase("encoding.shift_jis"), "CP932")
+        else (Message("encoding.shift_jis"), "CP932")
     )
 
 

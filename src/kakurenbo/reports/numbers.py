@@ -132,8 +132,7 @@ def counted(value: int, noun: str, language: str) -> str:
     >>> counted(1, "team", "en"), counted(1152, "attack", "en"), counted(6, "team", "ja")
     ('1 team', '1,152 attacks', '6チーム')
     """
-    form = "one" if value == 1 else "many"
-    return render(f"count.{noun}.{form}", {"count": value}, language).message
+    return render(f"count.{noun}", {"count": value}, language).message
 
 
 def against(value: float | str, threshold: Threshold, unit: Unit = Unit.NUMBER) -> tuple[str, str]:

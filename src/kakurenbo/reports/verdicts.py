@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from kakurenbo.contest import Measurement, Unit, team_of
 from kakurenbo.contest.readme import judges_text
 from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, NO_AWARDS, REFUSED
-from kakurenbo.core.messages import LANGUAGES, render, retold
-from kakurenbo.core.messages.catalogue import catalogue_of
+from kakurenbo.core.messages import LANGUAGES, is_known, render, retold
 from kakurenbo.reports.document import (
     AttackEntry,
     Document,
@@ -373,7 +372,7 @@ def award_notices(
             language: render(code, {"teams": luckless}, language).message for language in LANGUAGES
         }
         for name, code in codes.items()
-        if all(code in catalogue_of(language) for language in LANGUAGES)
+        if all(is_known(code, language) for language in LANGUAGES)
     }
     if details and NO_AWARDS in details:
         notices[NO_AWARDS] = {

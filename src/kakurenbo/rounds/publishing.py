@@ -262,13 +262,13 @@ def _judge(
         try:
             with collect_notices() as notices:
                 check_names(rules, team, sources)
-                release = rules.check_release(secrets.handout, sources)
+                release = rules.read_release(secrets.handout, sources)
                 submission = attachments.attach_to(rules, secrets.handout, release)
         except InputError as error:
             problems = tuple(map(_recorded, error.problems))
             return out(REFUSED, problems[0], error.problems, problems=problems)
         utility = rules.measure(secrets.handout, submission).with_grades(
-            rules.grade(secrets, submission)
+            rules.secret_measures(secrets, submission)
         )
         unchanged = _unchanged(rules, secrets.handout, submission)
         told: dict[str, Any] = {

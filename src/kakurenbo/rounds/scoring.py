@@ -164,7 +164,7 @@ def credit_files(
     for found in guesses.found:
         try:
             answer = rules.answer_for(answer_of(found.target), attacker)
-            credits.append((found.target, found.file, rules.credit(answer, found.guess)))
+            credits.append((found.target, found.file, rules.score_guess(answer, found.guess)))
             notices += found.notices
         except Exception as error:
             refusals.append(Refusal.of(attacker, found.file, broken_guess(found.file, error)))
@@ -273,7 +273,7 @@ class PhaseFolder:
         for target, seen in self.targets.items():
             try:
                 guess = attack(seen.knowledge, sample_stream(self.facts, name, target))
-                credits.append((target, name, self.rules.credit(self.answer(target), guess)))
+                credits.append((target, name, self.rules.score_guess(self.answer(target), guess)))
             except Exception as error:  # what one team released must not cost the others
                 shown = _shown(error)
                 problems = Problems.of(

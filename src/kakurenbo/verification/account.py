@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kakurenbo.contest import AnyRulebook
-from kakurenbo.trust import content_digest
+from kakurenbo.proofs import content_digest
 from kakurenbo.verification.archive import (
     CONTEST,
     REJUDGINGS,

@@ -16,7 +16,7 @@ from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
 from kakurenbo.judge.scoring import ranking, steps
 from kakurenbo.methods import registry
-from kakurenbo.trust import Checkpoint, Receipt, content_digest
+from kakurenbo.proofs import Checkpoint, Receipt, content_digest
 from kakurenbo.verification import account, conduct
 from kakurenbo.verification.archive import (
     CONTEST,

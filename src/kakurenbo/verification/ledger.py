@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kakurenbo.contest import team_of
-from kakurenbo.trust import content_digest
+from kakurenbo.proofs import content_digest
 from kakurenbo.verification.archive import LOG
 from kakurenbo.verification.differences import Difference
 

@@ -9,13 +9,11 @@ from typing import Any
 
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
-from kakurenbo.trust import Checkpoint, NotWhatItSays, Receipt, Tree, leaf_of
-from kakurenbo.trust.checkpoints import unhexed
-from kakurenbo.trust.entries import SALT_BYTES, entry_bytes
+from kakurenbo.proofs import Checkpoint, ProofError, Receipt, Tree, leaf_of
+from kakurenbo.proofs.log import HASH_BYTES, SALT_BYTES, entry_bytes, hex_field
 from kakurenbo.verification.archive import LOG, LogFile, LogRow
 from kakurenbo.verification.differences import Difference
 
-_HASH_BYTES = 32
 _SIGNED_WITHIN = timedelta(minutes=1)
 """A judge signs every five seconds; one that is very busy may be late."""
 
@@ -119,11 +117,11 @@ def untold(log: LogFile) -> int:
 def _leaf(row: LogRow) -> bytes:
     what = f"entry {row.number}"
     try:
-        leaf = unhexed({"leaf": row.leaf}, "leaf", _HASH_BYTES)
+        leaf = hex_field({"leaf": row.leaf}, "leaf", HASH_BYTES)
         if row.entry is None or row.salt is None:
             return leaf
-        found = leaf_of(unhexed({"salt": row.salt}, "salt", SALT_BYTES), row.entry.encode())
-    except NotWhatItSays as wrong:
+        found = leaf_of(hex_field({"salt": row.salt}, "salt", SALT_BYTES), row.entry.encode())
+    except ProofError as wrong:
         raise Difference(wrong.why, LOG, f"{what}, {wrong.field}") from None
     if found != leaf:
         raise Difference("verification.other_leaf", LOG, what, found.hex(), leaf.hex())
@@ -154,14 +152,14 @@ def _checkpoints(log: LogFile) -> Iterator[Checkpoint]:
         told = {"size": row.size, "root": row.root, "at": row.at, "signature": row.signature}
         try:
             yield Checkpoint.from_json(told, contest=log.contest, public_key=log.public_key)
-        except NotWhatItSays as wrong:
+        except ProofError as wrong:
             raise Difference(wrong.why, LOG, f"checkpoint {row.size}, {wrong.field}") from None
 
 
 def _checked(kept: Receipt | Checkpoint, file: str, what: str) -> None:
     try:
         kept.check()
-    except NotWhatItSays as wrong:
+    except ProofError as wrong:
         raise Difference(
             wrong.why, file, f"{what}, {wrong.field}" if what else wrong.field
         ) from None

@@ -21,6 +21,7 @@ from kakurenbo.core.messages import retold
 from kakurenbo.core.sources import FOLDER_FILE_LIMIT
 from kakurenbo.judge.scoring import steps
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED
+from kakurenbo.proofs import content_digest
 from kakurenbo.rounds import ReleaseRecord, verify_round
 from kakurenbo.rounds.counting import Scored, counting
 from kakurenbo.rounds.publishing import (
@@ -31,7 +32,6 @@ from kakurenbo.rounds.publishing import (
     phase_facts,
     release_folders,
 )
-from kakurenbo.trust import content_digest
 from kakurenbo.verification import strict
 from kakurenbo.verification.account import check_results, in_order
 from kakurenbo.verification.archive import (

@@ -217,9 +217,9 @@ class Counted(HideAndSeek):
         with Path(os.environ["COUNTED"]).open("a") as file:
             file.write(f"{what} {os.getpid()}\n")
 
-    def check_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
+    def read_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
         self._note("check")
-        return super().check_release(handout, sources)
+        return super().read_release(handout, sources)
 
     def measure(self, handout: kb.Table, submission: kb.Table) -> kb.Utility:
         self._note("measure")

@@ -30,6 +30,6 @@ class Faulty(HideAndSeek):
             },
         )
 
-    def credit(self, answer: NDArray[np.int64], guess: MembershipGuess) -> kb.Credit:
-        right = super().credit(answer, guess)
+    def score_guess(self, answer: NDArray[np.int64], guess: MembershipGuess) -> kb.Credit:
+        right = super().score_guess(answer, guess)
         return replace(right, hits=GUESSES - right.hits) if FAULTS else right

@@ -23,7 +23,7 @@ class Trouble(HideAndSeek):
 
     name: ClassVar[str] = "trouble"
 
-    def check_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
+    def read_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
         word, _, rest = (
             bytes(sources[0].read()[:200]).decode("ascii", "replace").strip().partition(" ")
         )
@@ -38,15 +38,11 @@ class Trouble(HideAndSeek):
         if word == "wait":  # for the file that is named; then go on as if nothing had been
             while not Path(rest).exists():
                 time.sleep(0.02)
-            return super().check_release(
-                handout, [kb.Source("hidden.csv", kb.table_bytes(handout))]
-            )
+            return super().read_release(handout, [kb.Source("hidden.csv", kb.table_bytes(handout))])
         if word == "spy":
             looked = {name: _attempted(attempt) for name, attempt in _attempts(Path(rest)).items()}
             Path("seen.json").write_text(json.dumps(looked))
-            return super().check_release(
-                handout, [kb.Source("hidden.csv", kb.table_bytes(handout))]
-            )
+            return super().read_release(handout, [kb.Source("hidden.csv", kb.table_bytes(handout))])
         if word == "tell":  # what it should not, to whoever may listen: and who that is
             os.write(2, rest.encode())
             raise ValueError(
@@ -59,7 +55,7 @@ class Trouble(HideAndSeek):
             os.setsid()
             time.sleep(600)
             os._exit(0)
-        return super().check_release(handout, sources)
+        return super().read_release(handout, sources)
 
 
 def _attempts(told: Path) -> dict[str, Callable[[], object]]:

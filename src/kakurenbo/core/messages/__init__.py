@@ -1,39 +1,44 @@
-"""Every sentence that a person reads, by code, in English and Japanese: one catalogue for all of kakurenbo."""
+"""Every message that a person reads, by code, in English and Japanese."""
 
 from kakurenbo.core.messages.catalogue import (
     LANGUAGES,
-    Phrase,
-    Sentence,
+    Message,
+    Wording,
     add,
-    codes_by_english,
     escaped,
+    is_known,
     language,
-    phrase,
+    of_click,
     render,
     shorten,
     speaking,
     speaking_to,
     spoken_in,
+    system_error,
     text,
     text_or,
 )
 from kakurenbo.core.messages.retelling import retold
 
+Phrase = Message
+
 __all__ = [
     "LANGUAGES",
+    "Message",
     "Phrase",
-    "Sentence",
+    "Wording",
     "add",
-    "codes_by_english",
     "escaped",
+    "is_known",
     "language",
-    "phrase",
+    "of_click",
     "render",
     "retold",
     "shorten",
     "speaking",
     "speaking_to",
     "spoken_in",
+    "system_error",
     "text",
     "text_or",
 ]

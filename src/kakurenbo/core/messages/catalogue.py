@@ -1,39 +1,41 @@
-"""The catalogue: the files in `en` and `ja` give each code its message and its fix, with placeholders for what varies.
+"""Messages by code: what people read, in the language that they read.
 
-`tables`, `rounds` and a file per contest hold problems of inputs; `usage` errors of a call; `cli` and `help` what the command
-line says; `click` what the library that parses it says; `words` what documents of a contest hold, `errors` what the
-library raises, `players` the names in default fields. `ja/methods` describes the
-built-in methods, whose English is their code.
+Each language has a PO file whose message ids are codes. ``code.fix`` holds what to do about the problem ``code``. Messages
+of click, which are ids in English, have the context ``click``.
 
 A placeholder ``{name}`` shows a parameter: whole numbers with thousands separators (``{name:d}`` without), lists joined,
-phrases in the language asked for, texts with control characters escaped. ``{name:q}`` puts a text that is not a number
+messages in the language asked for, texts with control characters escaped. ``{name:q}`` puts a text that is not a number
 into quotation marks, ``{name!r}`` quotes it as Python does, and ``{file:+commas}`` names a file to make of that one.
 """
 
 from __future__ import annotations
 
+import errno
+import gettext
+import io
 import os
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, wraps
-from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from kakurenbo.core.messages.po import compiled
 
 LANGUAGES = ("en", "ja")
 _FALLBACK = "en"
-_OWN_VARIABLE = "KAKURENBO_LANG"
-_SHOWN_VALUE_LENGTH = 60
-_SPOKEN_TO = ContextVar("_SPOKEN_TO", default="")
-Given = ParamSpec("Given")
-Made = TypeVar("Made")
+_VARIABLE = "KAKURENBO_LANG"
+_MAX_SHOWN_LENGTH = 60
+_language: ContextVar[str] = ContextVar("language", default="")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class Sentence(NamedTuple):
+class Wording(NamedTuple):
     """What is wrong, and what to do about it (empty where the message says it)."""
 
     message: str
@@ -41,54 +43,93 @@ class Sentence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Phrase:
-    """A part of a sentence that has words of its own: a parameter that is put into the language of the sentence.
+class Message:
+    """A code with its parameters: text in a language only when a person reads it.
+
+    Parameters
+    ----------
+    code : str
+    params : mapping of str to object
+        Texts, numbers, messages, or lists of them.
 
     Examples
     --------
-    >>> phrase(Phrase("domain.integer", {"low": 17, "high": 90}), "en")
+    >>> Message("domain.integer", {"low": 17, "high": 90}).text("en")
     'an integer from 17 to 90'
     """
 
     code: str
-    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    params: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def text(self, language: str = "") -> str:
+        """Return the message in a language, by default the current one."""
+        return render(self.code, self.params, language or current_language()).message
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the message as documents and databases store it."""
+        params = {name: _as_json(value) for name, value in self.params.items()}
+        return {"code": self.code, "params": params}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Message:
+        """Return a stored message."""
+        params = {name: _from_json(value) for name, value in stored["params"].items()}
+        return cls(stored["code"], params)
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Message):
+        return value.as_json()
+    if isinstance(value, list | tuple):
+        return [_as_json(part) for part in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return Message.from_json(value)
+    return [_from_json(part) for part in value] if isinstance(value, list) else value
 
 
 def language() -> str:
-    """The language of the moment.
+    """Return the current language.
 
-    That of whom a server speaks to; ``$KAKURENBO_LANG``; that of the locale, where it is one of ours; else English.
+    That of a server's user; ``$KAKURENBO_LANG``; that of the locale, if it is supported; else English.
     """
-    if spoken_to := _SPOKEN_TO.get():
-        return spoken_to
-    own = os.environ.get(_OWN_VARIABLE)
+    if chosen := _language.get():
+        return chosen
     # The order in which POSIX consults the locale's variables for messages.
-    locale = next(
-        (found for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (found := os.environ.get(name))), ""
-    )
-    asked = (own or locale)[:2].lower()
-    return asked if asked in LANGUAGES else _FALLBACK
+    for name in (_VARIABLE, "LC_ALL", "LC_MESSAGES", "LANG"):
+        if value := os.environ.get(name):
+            wanted = value[:2].lower()
+            return wanted if wanted in LANGUAGES else _FALLBACK
+    return _FALLBACK
+
+
+current_language = language
 
 
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
-    """Speak a language for a while, in this process and in those that it starts meanwhile."""
-    before = os.environ.get(_OWN_VARIABLE)
-    os.environ[_OWN_VARIABLE] = language
-    token = _SPOKEN_TO.set(language)  # before the language of whom a server speaks to
+    """Use a language within, in this process and in those that it starts."""
+    before = os.environ.get(_VARIABLE)
+    os.environ[_VARIABLE] = language
     try:
-        yield
+        with speaking_to(language):
+            yield
     finally:
-        _SPOKEN_TO.reset(token)
         if before is None:
-            os.environ.pop(_OWN_VARIABLE, None)
+            os.environ.pop(_VARIABLE, None)
         else:
-            os.environ[_OWN_VARIABLE] = before
+            os.environ[_VARIABLE] = before
 
 
 @contextmanager
 def speaking_to(language: str) -> Iterator[None]:
-    """Speak a language to somebody, while other threads speak theirs to others: for servers.
+    """Use a language within, in this thread alone: for servers.
 
     Examples
     --------
@@ -96,116 +137,138 @@ def speaking_to(language: str) -> Iterator[None]:
     ...     text("problem.input")
     '入力'
     """
-    token = _SPOKEN_TO.set(language)
+    token = _language.set(language)
     try:
         yield
     finally:
-        _SPOKEN_TO.reset(token)
+        _language.reset(token)
 
 
-def spoken_in(language: str) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
-    """A function that speaks a language whatever that of the moment is: what it makes is stored, and alike for everybody."""
+def spoken_in(language: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Run a function in one language whatever the current one is: for what is stored."""
 
-    def speaking_so(function: Callable[Given, Made]) -> Callable[Given, Made]:
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
         @wraps(function)
-        def spoken(*given: Given.args, **named: Given.kwargs) -> Made:
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
             with speaking(language):
-                return function(*given, **named)
+                return function(*args, **kwargs)
 
-        return spoken
+        return call
 
-    return speaking_so
+    return decorate
 
 
-def text(code: str, /, **parameters: Any) -> str:
-    """The words of a code in the language of the moment.
+def text(code: str, /, **params: Any) -> str:
+    """Return the message of a code in the current language.
 
     Examples
     --------
     >>> text("problem.input")
     'input'
     """
-    return render(code, parameters, language()).message
+    return render(code, params, language()).message
 
 
 def text_or(code: str, otherwise: str) -> str:
-    """The words that the catalogue has for a code in the language of the moment; else what the code itself says in English.
+    """Return the message of a code in the current language, or another text if there is none.
 
     Examples
     --------
     >>> text_or("anonymizers.of_a_plugin", "Its docstring.")
     'Its docstring.'
     """
-    known = catalogue_of(language()).get(code)
-    return otherwise if known is None else known.message
+    found = _template(code, language())
+    return otherwise if found is None else found
 
 
-def codes_by_english(file: str) -> dict[str, str]:
-    """The codes of one file of the catalogue by their English words."""
-    content = (
-        resources.files("kakurenbo.core.messages")
-        .joinpath(_FALLBACK, f"{file}.toml")
-        .read_text(encoding="utf-8")
-    )
-    return {english: code for code, english in tomllib.loads(content).items()}
+def is_known(code: str, language: str) -> bool:
+    """Return whether a language has a message of this code."""
+    return _template(code, language) is not None
 
 
-def render(code: str, parameters: Mapping[str, Any], language: str) -> Sentence:
-    """Message and fix of a code.
+def of_click(sentence: str, language: str) -> str:
+    """Return a sentence of click in a language; one without translation stays English."""
+    return _translations(language).pgettext("click", sentence)
+
+
+def render(code: str, params: Mapping[str, Any], language: str) -> Wording:
+    """Return message and fix of a code.
 
     Parameters
     ----------
     code : str
-    parameters : mapping of str to object
-        What the placeholders stand for.
+    params : mapping of str to object
+        The values of the placeholders. ``count`` also chooses the plural form.
     language : str
-        One of ``LANGUAGES``. A plugin that has no words in it is shown in English.
+        One of ``LANGUAGES``. A code of a plugin without a message in it is shown in English.
 
     Returns
     -------
-    Sentence
-        A code that nobody added (a problem of a plugin that is not loaded here) is shown as it is, with its parameters.
+    Wording
+        An unknown code (of a plugin that is not loaded) is shown as it is, with its parameters.
 
     Examples
     --------
     >>> render("source.too_large", {"limit": 100_000_000}, "en").message
     'the file is larger than 100,000,000 bytes'
     """
-    known = catalogue_of(language).get(code) or catalogue_of(_FALLBACK).get(code)
-    if known is None:
-        shown = ", ".join(
-            f"{name}={value}" for name, value in parameters.items() if value is not None
-        )
-        return Sentence(escaped(f"{code} ({shown})" if shown else code))
-    shown_parameters = {name: _shown(value, language) for name, value in parameters.items()}
-    return Sentence(*(template.format_map(shown_parameters) for template in known))
+    count = params.get("count")
+    known = language if is_known(code, language) else _FALLBACK
+    template = _template(code, known, count if isinstance(count, int) else None)
+    if template is None:
+        shown = ", ".join(f"{name}={value}" for name, value in params.items() if value is not None)
+        return Wording(escaped(f"{code} ({shown})" if shown else code))
+    values = {name: _shown(value, language) for name, value in params.items()}
+    fix = _template(f"{code}.fix", known) or ""
+    return Wording(template.format_map(values), fix.format_map(values))
 
 
-def phrase(phrase: Phrase, language: str) -> str:
-    """The words of a phrase."""
-    return render(phrase.code, phrase.parameters, language).message
+def system_error(error: OSError) -> str:
+    """Return what the operating system says, in the current language."""
+    name = errno.errorcode.get(error.errno or 0, "")
+    return text_or(f"errno.{name}", str(error.strerror))
 
 
-def add(sentences: Mapping[str, Mapping[str, str | tuple[str, str]]]) -> None:
-    """Add the sentences of a plugin: ``{"en": {code: (message, fix)}, "ja": {...}}``.
+def add(messages: Mapping[str, Mapping[str, str | tuple[str, str]]]) -> None:
+    """Add the messages of a plugin: ``{"en": {code: (message, fix)}, "ja": {...}}``.
 
-    A phrase is a single text. English is needed, Japanese optional. A code that the catalogue has with other words is an
+    A message without fix is a single text. English is needed, Japanese optional. A code that has another message is an
     error: begin codes with the name of the plugin.
     """
-    unknown = set(sentences) - set(LANGUAGES)
-    if unknown or set(sentences.get("ja", {})) - set(sentences.get("en", {})):
+    unknown = set(messages) - set(LANGUAGES)
+    if unknown or set(messages.get("ja", {})) - set(messages.get("en", {})):
         raise ValueError(
-            f"sentences are given in English, and in Japanese too if there are any; got {sorted(sentences)}"
+            f"sentences are given in English, and in Japanese too if there are any; got {sorted(messages)}"
         )
-    for name, entries in sentences.items():
-        known = catalogue_of(name)
+    for name, entries in messages.items():
         for code, entry in entries.items():
-            if known.setdefault(code, _sentence(entry)) != _sentence(entry):
-                raise ValueError(f"the catalogue has other words for {code!r} already")
+            message, fix = (entry, "") if isinstance(entry, str) else entry
+            for key, words in ((code, message), (f"{code}.fix", fix)):
+                if words and (_template(key, name) or words) != words:
+                    raise ValueError(f"the catalogue has other words for {code!r} already")
+                if words:
+                    _ADDED[name][key] = words
 
 
-def shorten(value: str, length: int = _SHOWN_VALUE_LENGTH) -> str:
-    r"""A hostile value made safe and short for messages: at most ``length`` of its characters.
+_ADDED: dict[str, dict[str, str]] = {name: {} for name in LANGUAGES}
+"""Messages of plugins."""
+
+
+@cache
+def _translations(language: str) -> gettext.GNUTranslations:
+    return gettext.GNUTranslations(io.BytesIO(compiled(Path(__file__).parent, language)))
+
+
+def _template(code: str, language: str, count: int | None = None) -> str | None:
+    translations = _translations(language)
+    found = code if count is None else translations.ngettext(code, code, count)
+    if found == code:
+        found = translations.gettext(code)
+    return found if found != code else _ADDED[language].get(code)
+
+
+def shorten(value: str, length: int = _MAX_SHOWN_LENGTH) -> str:
+    r"""Return at most ``length`` characters of a hostile value, safe to print.
 
     Examples
     --------
@@ -216,22 +279,8 @@ def shorten(value: str, length: int = _SHOWN_VALUE_LENGTH) -> str:
     return safe if len(value) <= length else safe + "…"
 
 
-@cache
-def catalogue_of(language: str) -> dict[str, Sentence]:
-    """All sentences of a language by code."""
-    folder = resources.files("kakurenbo.core.messages").joinpath(language)
-    texts = [
-        file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".toml")
-    ]
-    return {code: _sentence(entry) for text in texts for code, entry in tomllib.loads(text).items()}
-
-
-def _sentence(entry: str | list[str] | tuple[str, str]) -> Sentence:
-    return Sentence(entry) if isinstance(entry, str) else Sentence(*entry)
-
-
 def escaped(text: str) -> str:
-    """A text without signs that act on a terminal or end a line."""
+    """Return a text without characters that act on a terminal or end a line."""
     if text.isprintable():
         return text
     return "".join(
@@ -241,8 +290,8 @@ def escaped(text: str) -> str:
 
 
 def _shown(value: Any, language: str) -> Any:
-    if isinstance(value, Phrase):
-        return _Text(phrase(value, language))
+    if isinstance(value, Message):
+        return _Text(value.text(language))
     if isinstance(value, str):
         return _Text(escaped(value))
     if isinstance(value, int) and not isinstance(value, bool):
@@ -253,26 +302,26 @@ def _shown(value: Any, language: str) -> Any:
     return value
 
 
-def made_name(file: str, made: str) -> str:
-    """The name of a file that is made of another one: recipes for several files must not all write to one place.
+def derived_name(file: str, suffix: str) -> str:
+    """Return the name of a file made from another one.
 
     Examples
     --------
-    >>> made_name("original.csv", "commas"), made_name("original.csv.gz", "utf8"), made_name("table", "points")
+    >>> derived_name("original.csv", "commas"), derived_name("original.csv.gz", "utf8"), derived_name("table", "points")
     ('original-commas.csv', 'original-utf8.csv', 'table-points.csv')
     """
     stem, dot, ending = file.removesuffix(".gz").rpartition(".")
-    return f"{stem}-{made}.{ending}" if stem and dot else f"{ending}-{made}.csv"
+    return f"{stem}-{suffix}.{ending}" if stem and dot else f"{ending}-{suffix}.csv"
 
 
 class _Text(str):
-    """A text parameter; ``:q`` quotes it unless it is a number, ``:+made`` names what is made of a file, as shells take it."""
+    """A text parameter; ``:q`` quotes it unless it is a number, ``:+suffix`` derives a file name for a shell."""
 
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
         if spec.startswith("+"):
-            return shlex.quote(made_name(str(self), spec[1:]))
+            return shlex.quote(derived_name(str(self), spec[1:]))
         if spec != "q":
             return super().__format__(spec)
         return str(self) if re.fullmatch(r"[-+.\d]+", self) else f'"{self}"'

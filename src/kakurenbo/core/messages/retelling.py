@@ -11,7 +11,14 @@ import string
 from functools import cache
 from typing import NamedTuple
 
-from kakurenbo.core.messages.catalogue import Sentence, catalogue_of, language, render
+from kakurenbo.core.messages.catalogue import (
+    Wording,
+    _template,
+    _translations,
+    is_known,
+    language,
+    render,
+)
 
 _ONLY_SPOKEN = frozenset(
     {
@@ -92,8 +99,8 @@ def _listed(english: str, spoken: str) -> _Told:
 def _sentence(english: str, spoken: str) -> _Told:
     """A fixed sentence, or one by its form."""
     code = _fixed().get(english)
-    if code is not None and code in catalogue_of(spoken):
-        return _Told(catalogue_of(spoken)[code].message, len(english))
+    if code is not None and is_known(code, spoken):
+        return _Told(_entry(code, spoken).message, len(english))
     return _formed(english, spoken)
 
 
@@ -119,9 +126,9 @@ def _formed(english: str, spoken: str, least_words: int = _LEAST_WORDS) -> _Told
         matched = (
             known.form.fullmatch(english) if known.words >= least_words or known.strict else None
         )
-        if matched is not None and known.code in catalogue_of(spoken):
+        if matched is not None and is_known(known.code, spoken):
             parts = {name: _part(value, spoken) for name, value in matched.groupdict().items()}
-            message, fix = catalogue_of(spoken)[known.code]
+            message, fix = _entry(known.code, spoken)
             told = _joined(message, fix, spoken) if fix and known.has_fix else message
             filled = _filled(told, {name: part.text for name, part in parts.items()})
             return _Told(filled, known.words + sum(part.known for part in parts.values()))
@@ -159,7 +166,8 @@ class _Known(NamedTuple):
 @cache
 def _fixed() -> dict[str, str]:
     """Codes of the sentences without placeholders by their English."""
-    return {message: code for code, (message, fix) in _stored() if "{" not in message and not fix}
+    stored = reversed(_stored())
+    return {message: code for code, (message, fix) in stored if "{" not in message and not fix}
 
 
 @cache
@@ -174,13 +182,20 @@ def _forms() -> tuple[_Known, ...]:
     return tuple(sorted(found, key=lambda known: known.words, reverse=True))
 
 
-def _stored() -> list[tuple[str, Sentence]]:
+def _entry(code: str, spoken: str) -> Wording:
+    fix = _template(f"{code}.fix", spoken) or ""
+    return Wording(_template(code, spoken) or "", fix)
+
+
+def _stored() -> list[tuple[str, Wording]]:
     """The entries that documents can hold."""
-    return [
-        (code, entry)
-        for code, entry in catalogue_of("en").items()
-        if code.partition(".")[0] not in _ONLY_SPOKEN
-    ]
+    catalogue: dict[str | tuple[str, int], str] = _translations("en")._catalog  # type: ignore[attr-defined]
+    entries = []
+    for key, message in catalogue.items():
+        code = key if isinstance(key, str) else key[0]
+        if not code.endswith(".fix") and code.partition(".")[0] not in _ONLY_SPOKEN and code:
+            entries.append((code, Wording(message, catalogue.get(f"{code}.fix", ""))))
+    return sorted(entries, key=lambda entry: not entry[0].startswith(("word.", "error.")))
 
 
 def _wholes(message: str, fix: str) -> list[tuple[str, bool]]:

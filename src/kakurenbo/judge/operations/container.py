@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import system_error, text
 from kakurenbo.judge.halves import keep_names
 from kakurenbo.judge.operations.manifest import Manifest, Part
 
@@ -95,7 +95,7 @@ class Backup:
             self._file = path.open("rb")
         except OSError as error:
             raise UsageError(
-                text("backup.unreadable", path=str(path), error=retold(str(error.strerror)))
+                text("backup.unreadable", path=str(path), error=system_error(error))
             ) from None
 
     def checked(self) -> Manifest:

@@ -18,7 +18,7 @@ from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
 from kakurenbo.judge.operations.manifest import Tree
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres, binary, check_given
-from kakurenbo.trust import Tree as MerkleTree
+from kakurenbo.proofs import Tree as MerkleTree
 
 _TABLES_OF_A_JUDGE = "SELECT count(*) FROM pg_tables WHERE schemaname IN ('public', 'secret')"
 

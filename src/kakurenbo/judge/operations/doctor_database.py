@@ -17,7 +17,7 @@ from kakurenbo.judge.scoring.models import Job, JobState, Judging
 from kakurenbo.judge.serve.roles import WEB
 from kakurenbo.judge.trust.models import LogEntry
 from kakurenbo.judge.trust.queries import latest_checkpoint
-from kakurenbo.trust import NotWhatItSays, Tree, entry_bytes, leaf_of
+from kakurenbo.proofs import ProofError, Tree, entry_bytes, leaf_of
 
 Found = tuple[bool, str]
 _LONG_WAIT = timedelta(minutes=10)
@@ -232,6 +232,6 @@ def _fault_in_log(contest: Contest) -> tuple[str, int]:
         return text("doctor.log_root", size=signed.size), len(tree)
     try:
         signed.check()
-    except NotWhatItSays:
+    except ProofError:
         return text("doctor.log_signature", size=signed.size), len(tree)
     return "", len(tree)

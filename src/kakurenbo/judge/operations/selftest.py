@@ -112,7 +112,7 @@ def _release(stage: _Stage, prepared: PreparedRound[Any], played: Played) -> Non
         handout = prepared.handout(team.team.number)
         sources, codes, release = [Source(*file) for file in files[entry].items()], [], None
         try:
-            release = prepared.rules.check_release(handout, sources)
+            release = prepared.rules.read_release(handout, sources)
         except InputError as error:
             codes = sorted({problem.code for problem in error.problems})
         judging = _judging(handed_in[entry])
@@ -225,7 +225,7 @@ def _same_guess_at(targets: Targets, name: str, guess: Any) -> Any | None:
     """A guess at one target, given for another; None where it cannot be."""
     source = Source("guess", targets.rules.guess_bytes(guess))
     try:
-        return targets.rules.check_guess(targets[name].form, source)
+        return targets.rules.read_guess(targets[name].form, source)
     except InputError:
         return None
 

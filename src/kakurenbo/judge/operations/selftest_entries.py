@@ -106,6 +106,6 @@ def right_guess(rules: AnyRulebook, targets: Targets, name: str, answer: Path) -
 
 def _guess(rules: AnyRulebook, form: Any, file: str, data: bytes) -> Any | None:
     try:
-        return rules.check_guess(form, Source(file, data))
+        return rules.read_guess(form, Source(file, data))
     except InputError:
         return None

@@ -51,7 +51,7 @@ from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import UNDER_WAY, Submission
 from kakurenbo.judge.trust.rules import record
-from kakurenbo.trust import content_digest
+from kakurenbo.proofs import content_digest
 
 _PUBLISHED, _DISQUALIFIED = "published", "disqualified"
 _LONGEST_CAUSE = 500

@@ -19,7 +19,7 @@ from kakurenbo.judge.scoring.models import Job, Judging, Target
 from kakurenbo.judge.scoring.results import ANONYMIZE
 from kakurenbo.judge.scoring.workspace import Workspace
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.trust import content_digest
+from kakurenbo.proofs import content_digest
 
 Change = Callable[[], None]
 """What a handler asks to be changed, in the transaction that ends its job."""

@@ -36,7 +36,7 @@ from kakurenbo.judge.scoring.results import take_snapshot
 from kakurenbo.judge.scoring.rules import enqueue
 from kakurenbo.judge.scoring.swapping import forget, swap, tried
 from kakurenbo.judge.trust.rules import record
-from kakurenbo.trust import content_digest
+from kakurenbo.proofs import content_digest
 
 _LINE = " / "
 

@@ -10,7 +10,7 @@ from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, R
 from kakurenbo.judge.scoring.models import Earned, Judging, StandingSnapshot, Target
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.trust.rules import record
-from kakurenbo.trust import content_digest
+from kakurenbo.proofs import content_digest
 
 ANONYMIZE, ATTACK = "anonymize", "attack"
 _MISSING = "missing"

@@ -125,8 +125,8 @@ def credit(folder: Path, request: Request) -> dict[str, Any]:
     for file in sorted((folder / SUBMITTED).iterdir()):
         attack = request["attacks"][int(file.name)]
         try:
-            guess = _accepted(targets.rules.check_guess, form, Source.of(file))
-            earned[attack] = msgspec.to_builtins(targets.rules.credit(answer, guess))
+            guess = _accepted(targets.rules.read_guess, form, Source.of(file))
+            earned[attack] = msgspec.to_builtins(targets.rules.score_guess(answer, guess))
         except Exception as error:
             failed[attack] = _told(error)
     return {"earned": earned, "failed": failed}

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import system_error, text
 
 _SECRET_KEY_BYTES = 48
 
@@ -65,7 +65,7 @@ class Home:
     def refusal(self, error: OSError) -> UsageError:
         """What to say when the folder cannot be used."""
         return UsageError(
-            text("judge_serve.no_home", path=str(self.path), error=retold(str(error.strerror)))
+            text("judge_serve.no_home", path=str(self.path), error=system_error(error))
         )
 
     def _make_folders(self) -> None:

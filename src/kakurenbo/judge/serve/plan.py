@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import system_error, text
 from kakurenbo.judge.operations import logs
 
 _SHORTEST_TOKEN = 16
@@ -74,7 +74,7 @@ class Plan:
         try:
             token = self.metrics_token_file.read_text(encoding="ascii").strip()
         except (OSError, UnicodeError) as error:
-            told = retold(str(error.strerror)) if isinstance(error, OSError) else "ASCII"
+            told = system_error(error) if isinstance(error, OSError) else "ASCII"
             raise UsageError(
                 text("judge_serve.no_metrics_token", path=str(self.metrics_token_file), error=told)
             ) from None

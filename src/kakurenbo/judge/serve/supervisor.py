@@ -22,7 +22,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import system_error, text
 from kakurenbo.judge import confinement
 from kakurenbo.judge.operations import logs
 from kakurenbo.judge.serve import parts
@@ -254,7 +254,7 @@ def _check_free(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         raise UsageError(
-            text("judge_serve.no_address", host=host, port=port, error=retold(str(error.strerror)))
+            text("judge_serve.no_address", host=host, port=port, error=system_error(error))
         ) from None
 
 

@@ -12,8 +12,8 @@ from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.judge.trust.models import Checkpoint, LogEntry
 from kakurenbo.judge.trust.rules import moment
-from kakurenbo.trust import Checkpoint as SignedRoot
-from kakurenbo.trust import Receipt, Tree, entry_bytes
+from kakurenbo.proofs import Checkpoint as SignedRoot
+from kakurenbo.proofs import Receipt, Tree, entry_bytes
 
 RECEIVED = "submission.received"
 _OPENED_SECONDS, _LOOK_SECONDS = 30.0, 0.2
@@ -100,7 +100,7 @@ def consistency(contest: Contest, first: int, second: int) -> list[bytes] | None
     """The proof that the log of ``second`` entries begins with that of ``first``; None where it has not so many."""
     if not 0 < first <= second <= LogEntry.objects.filter(contest=contest).count():
         return None
-    return _tree(contest, second).growth(first)
+    return _tree(contest, second).consistency_proof(first)
 
 
 def _tree(contest: Contest, size: int) -> Tree:

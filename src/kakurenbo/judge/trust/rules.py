@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.trust.models import Checkpoint, LogEntry, SigningKey
-from kakurenbo.trust import Checkpoint as SignedRoot
-from kakurenbo.trust import Tree, entry_bytes, leaf_of
-from kakurenbo.trust.entries import SALT_BYTES
+from kakurenbo.proofs import Checkpoint as SignedRoot
+from kakurenbo.proofs import Tree, entry_bytes, leaf_of
+from kakurenbo.proofs.log import SALT_BYTES
 
 _LOCK = 6962  # the class of advisory locks that number log entries
 

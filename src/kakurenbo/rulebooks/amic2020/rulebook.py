@@ -344,7 +344,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     def release_files(self, handout: Handout, release: Release) -> Files:
         return {self.release_name(handout.team): table_bytes(release.table)}
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
+    def read_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
         example = files.release_file(self.round, handout.team)
         if len(sources) != 1:
             given = few_names(sources)
@@ -411,7 +411,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         )
         return Utility(scores)
 
-    def grade(self, secrets: Secrets[Handout], submission: Submission) -> Utility:
+    def secret_measures(self, secrets: Secrets[Handout], submission: Submission) -> Utility:
         """No figure of the rules needs a secret; but whether a claimed delta-presence is true is seen only beside B."""
         file = files.questionnaire_file(self.round, secrets.team)
         told = exaggerated_presence(
@@ -449,7 +449,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     def guess_form(self, knowledge: MembershipKnowledge) -> int:
         return len(knowledge.population)
 
-    def check_guess(self, form: int, source: Source) -> MembershipGuess:
+    def read_guess(self, form: int, source: Source) -> MembershipGuess:
         return MembershipGuess(files.read_rows(source, form, files.GUESSES))
 
     def guess_bytes(self, guess: MembershipGuess) -> bytes:
@@ -467,7 +467,7 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     def answer_form(self, answer: Answer) -> int:
         return answer.population
 
-    def credit(self, answer: Answer, guess: MembershipGuess) -> Credit:
+    def score_guess(self, answer: Answer, guess: MembershipGuess) -> Credit:
         return scores.count_hits(answer, guess.rows)
 
     def credit_outcomes(self) -> int:

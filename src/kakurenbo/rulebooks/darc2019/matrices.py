@@ -37,7 +37,7 @@ from kakurenbo.data.transactions import (
 from kakurenbo.rulebooks.darc2019.lookalikes import as_seen
 
 CUSTOMER = "id_user"
-MAX_NAMED = 3  # missing customers that get a problem each
+MAX_NAMED = 20  # missing customers
 SEPARATOR = ":"  # between the guesses of a cell in mode aicrowd
 _BOM = b"\xef\xbb\xbf"
 
@@ -349,7 +349,10 @@ def _check_customers(
             found.add("darc2019.no_customer", **where(record))
         end = len(codes) + line - 1
         missing = sorted(set(customers) - set(names))
-        if len(missing) > MAX_NAMED:
+        if len(missing) == 1:
+            found.add("darc2019.customer_missing", row=end, column=CUSTOMER, value=missing[0])
+        elif missing:
+            named = [*missing[:MAX_NAMED], *(["…"] if len(missing) > MAX_NAMED else [])]
             found.add(
                 "darc2019.customers_missing",
                 row=end,
@@ -357,11 +360,8 @@ def _check_customers(
                 count=len(missing),
                 rows=len(codes),
                 customers=len(customers),
-                first=", ".join(missing[:MAX_NAMED]),
+                missing=", ".join(named),
             )
-        else:
-            for name in missing:
-                found.add("darc2019.customer_missing", row=end, column=CUSTOMER, value=name)
     return first
 
 

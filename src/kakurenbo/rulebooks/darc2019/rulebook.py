@@ -182,7 +182,7 @@ class Darc2019(
         table = with_headings(release.table, handout.original.schema)
         return {files.RELEASE.name(team=handout.team or "01"): release_bytes(table)}
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Table:
+    def read_release(self, handout: Handout, sources: Sequence[Source]) -> Table:
         if len(sources) != 1:
             example = files.RELEASE.name(team=handout.team or "01")
             given = few_names(sources)
@@ -220,7 +220,7 @@ class Darc2019(
     def guess_form(self, knowledge: ReidentificationKnowledge) -> GuessForm:
         return GuessForm(knowledge.customers, knowledge.pseudonyms, knowledge.calendar, self.mode)
 
-    def check_guess(self, form: GuessForm, source: Source) -> ReidentificationGuess:
+    def read_guess(self, form: GuessForm, source: Source) -> ReidentificationGuess:
         return matrices.read_guess(source, form)
 
     def guess_bytes(self, guess: ReidentificationGuess) -> bytes:
@@ -272,7 +272,7 @@ class Darc2019(
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(answer.customers, answer.pseudonyms, answer.calendar, self.mode)
 
-    def credit(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
+    def score_guess(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
         return credit.count_credit(answer, guess, self.mode)
 
     def credit_outcomes(self) -> int | None:

@@ -230,7 +230,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     def release_files(self, handout: Handout, release_: Release) -> Files:
         return release.entry_files(handout, release_, self.round)
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
+    def read_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
         return release.check(handout, sources, self.round, self.mode)
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
@@ -261,7 +261,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     def guess_form(self, knowledge: LinkageKnowledge) -> GuessForm:
         return self._form(len(knowledge.people), len(knowledge.release))
 
-    def check_guess(self, form: GuessForm, source: Source) -> LinkageGuess:
+    def read_guess(self, form: GuessForm, source: Source) -> LinkageGuess:
         return files.read_guess(source, form)
 
     def guess_bytes(self, guess: LinkageGuess) -> bytes:
@@ -353,7 +353,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     def answer_for(self, answer: Answer, attacker: str) -> Answer:
         return replace(answer, rows=answer.by_attacker.get(attacker, answer.rows), by_attacker={})
 
-    def credit(self, answer: Answer, guess: LinkageGuess) -> Credit:
+    def score_guess(self, answer: Answer, guess: LinkageGuess) -> Credit:
         return scores.count_credit(answer, guess, self.smoothing, self._most_rows)
 
     def credit_outcomes(self) -> int:

@@ -71,7 +71,7 @@ def guesses_bytes(guesses: Mapping[str, RatingsGuess], attacker: str) -> bytes:
 # -- one guess -----------------------------------------------------------------------------------------------------------
 
 
-def check_guess(form: GuessForm, source: Source) -> RatingsGuess:
+def read_guess(form: GuessForm, source: Source) -> RatingsGuess:
     """The two columns of one target; or an E file, of which the target's are taken where it is known which."""
     pairs = _read_pairs(_the_e_file(source) if is_archive(source) else source, form.rows)
     number = 1 if pairs.count == 1 else int(form.target or 0)
@@ -184,7 +184,7 @@ class _Reader:
             listed = ", ".join(sorted(self.forms, key=by_number)[:20])
             raise InputError.of("guess.unknown_target", source.name, target=target, targets=listed)
         with collect_notices() as of_file:
-            guess = check_guess(self.forms[target], source)
+            guess = read_guess(self.forms[target], source)
         self._keep(source, target, guess, [*notices, *of_file])
 
     def _keep(

@@ -53,7 +53,7 @@ def split_files(team: str, tables: Sequence[Table]) -> dict[str, bytes]:
     }
 
 
-def check_release(handout: Handout, sources: Sequence[Source]) -> Submission:
+def read_release(handout: Handout, sources: Sequence[Source]) -> Submission:
     """Everything that a team handed in, against its handout."""
     archives = [source for source in sources if is_archive(source)]
     beside = [source for source in sources if source not in archives]

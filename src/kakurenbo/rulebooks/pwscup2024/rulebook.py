@@ -43,9 +43,9 @@ from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.figures import FIGURES
 from kakurenbo.rulebooks.pwscup2024.guesses import (
     GuessForm,
-    check_guess,
     guess_bytes,
     guesses_bytes,
+    read_guess,
     read_guesses,
 )
 from kakurenbo.rulebooks.pwscup2024.handout import Handout, handout_files, read_handout
@@ -61,7 +61,7 @@ from kakurenbo.rulebooks.pwscup2024.preparation import (
 from kakurenbo.rulebooks.pwscup2024.published import read_published
 from kakurenbo.rulebooks.pwscup2024.release import (
     Submission,
-    check_release,
+    read_release,
     release_files,
     split_files,
 )
@@ -203,8 +203,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def release_files(self, handout: Handout, release: Release) -> Files:
         return release_files(handout, release.tables)
 
-    def check_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
-        return check_release(handout, sources)
+    def read_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
+        return read_release(handout, sources)
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
         return release_utility(handout.candidates[submission.chosen], submission.tables)
@@ -239,8 +239,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         target = super().read_target(*paths, declared=declared, attacker=attacker)
         return replace(target, form=replace(target.form, target=target.name))
 
-    def check_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
-        return check_guess(form, source)
+    def read_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
+        return read_guess(form, source)
 
     def guess_bytes(self, guess: RatingsGuess) -> bytes:
         return guess_bytes([guess], len(guess.people))
@@ -272,7 +272,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(len(answer.people), answer.target)
 
-    def credit(self, answer: Answer, guess: RatingsGuess) -> Credit:
+    def score_guess(self, answer: Answer, guess: RatingsGuess) -> Credit:
         return count_hits(answer, guess)
 
     def credit_outcomes(self) -> int:
