@@ -27,7 +27,7 @@ import kakurenbo
 from kakurenbo.audit.api import audit
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.cli import VERBS, command_line
-from kakurenbo.cli.common import described, meaning
+from kakurenbo.cli.options import description, meaning
 from kakurenbo.cli.output import short
 from kakurenbo.contest import ContestFacts, rulebooks_for
 from kakurenbo.core import messages
@@ -198,7 +198,7 @@ def _methods() -> str:
 
 
 def _method(group: str, name: str, method: Any) -> str:
-    lines = [f"### {name}", "", _safe(described(group, name, method)) + _plays(group, method), ""]
+    lines = [f"### {name}", "", _safe(description(group, name)) + _plays(group, method), ""]
     parameters = parameters_of(method)
     if parameters:
         japanese = messages.language() == "ja"

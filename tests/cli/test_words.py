@@ -379,7 +379,7 @@ def test_no_terminal_is_too_poor(
         ("匿名化手法", "匿名加工手法"),
         ("不受理", "受理されず"),
         ("シード", "種"),
-        ("という操作", "という動詞"),
+        ("という動詞", "というコマンド"),
     ],
 )
 def test_one_thing_has_one_japanese_word_on_the_command_line_and_in_the_documentation(

@@ -10,10 +10,10 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
-from kakurenbo.cli.submit import receipt_of
 from tests.calling import call
 from tests.judge import making
 
+from kakurenbo.cli.client import receipt_of
 from kakurenbo.cli.judge_client import judge_of
 from kakurenbo.core.errors import UsageError
 from kakurenbo.judge.accounts import rules as accounts

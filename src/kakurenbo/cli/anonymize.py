@@ -20,6 +20,7 @@ from kakurenbo.audit.schema_checks import check_cells
 from kakurenbo.cli import output
 from kakurenbo.cli.examples import TABLE, anonymize_example
 from kakurenbo.cli.options import (
+    ANY_PATH,
     JSON,
     OUT_FIGURE,
     OUT_PLACE,
@@ -30,6 +31,7 @@ from kakurenbo.cli.options import (
     Option,
     PluginGroup,
     argument,
+    check_exists,
     check_order,
     description,
     localized,
@@ -84,6 +86,8 @@ class Extras:
             code = f"usage.{trait}" if methods else f"usage.{trait}_nobody"
             shown = {"option": f"--{name}", "method": _method_name(), "methods": methods}
             raise UsageError(text(code, **shown))
+        if self.release is not None:
+            check_exists(self.release)
         written = [path for path in (out, self.trace, self.figure) if path is not None]
         for path in written:
             if written.count(path) > 1:
@@ -107,7 +111,7 @@ def _release_options(method: type[Anonymizer]) -> list[click.Parameter]:
     # methods that have one.
     repairs, iterates = method.takes_release, method.iterates
     return [
-        Option("--release", code="option.release_to_repair", type=PATH, hidden=not repairs),
+        Option("--release", code="option.release_to_repair", type=ANY_PATH, hidden=not repairs),
         Option("--trace", type=OUT_TABLE, hidden=not iterates),
         Option("--figure", type=OUT_FIGURE, hidden=not iterates),
         SEED,
@@ -118,7 +122,7 @@ def _release_options(method: type[Anonymizer]) -> list[click.Parameter]:
 
 def _options(method: type[Anonymizer]) -> list[click.Parameter]:
     out = argument("out", metavar="OUT", type=OUT_PLACE, is_eager=True)
-    return [argument("given", metavar="IN"), out, *_release_options(method)]
+    return [argument("given", metavar="IN", type=ANY_PATH), out, *_release_options(method)]
 
 
 def _example(rulebook: str, method: str) -> str:

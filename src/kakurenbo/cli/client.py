@@ -35,8 +35,8 @@ from kakurenbo.contest.declarations import size_limit
 from kakurenbo.core import Problems, json_bytes, write_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import escaped, retold, text
-from kakurenbo.rounds.handing_in import left_aside, printable
 from kakurenbo.proofs import ProofError, Receipt
+from kakurenbo.rounds.handing_in import left_aside, printable
 
 _UNDER_WAY = frozenset({"receiving", "received", "checking", "queued", "scoring"})
 _UNSUCCESSFUL = frozenset({"invalid", "failed", "parked", "withdrawn"})

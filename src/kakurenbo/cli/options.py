@@ -193,6 +193,7 @@ class Group(click.Group):
 
 def localized(command: click.Command) -> click.Command:
     """Give a command and its options their help in the language of the moment."""
+    command._help_option = None  # click made it in another language
     if isinstance(command, Command | Group) and command.code:
         command.help = text(command.code)
         if isinstance(command, PluginGroup) and command.more is not None:

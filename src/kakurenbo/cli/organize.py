@@ -143,32 +143,50 @@ def publish(
     check_free(out)
     published = publish_round(rulebook, preparation, submissions, **options)
     write_folder(out, published.files, private=("answers",))
-    teams = {record.team for record in published.records}
-    unassigned = _unassigned(published.unassigned, teams)
-    committed = digest(published.files[f"public/{COMMITMENTS_FILE}"])
     if as_json:
-        states = _by_state(published)
-        attachments = [
-            entry
-            for record in published.records
-            for entry in attachments_json(record.target, record.attachments)
-        ]
-        refused = [refusal.as_json() for refusal in unassigned]
-        report = {**states, "attachments": attachments, "unassigned": refused}
-        output.print_json({"out": str(out), "commitments_sha256": committed, **report})
+        output.print_json({"out": str(out), **published_json(published)})
     else:
-        table = output.plain_table(text("cli.target"), "", text("cli.why"))
-        for record in published.records:
-            table.add_row(record.target, retold(record.state), escape(retold(record.cause)))
-        print_release_notices(published)
-        output.console().print(table)
-        for refusal in unassigned:
-            output.print_problems(refusal.problems, refusal.count)
-        output.print_line(f"{out}/public     {text('cli.published_public', digest=committed)}")
-        output.print_line(f"{out}/attackers  {text('cli.published_attackers')}")
-        output.print_line(f"{out}/targets    {text('cli.published_targets')}")
-        output.print_line(f"{out}/answers    {text('cli.published_answers')}")
+        print_published(published, out)
     return output.DONE if published.complete else output.FAILS_RULES
+
+
+def published_json(published: PublishedRound) -> dict[str, Any]:
+    """Return who is in which state, and what belongs to no release."""
+    attachments = [
+        entry
+        for record in published.records
+        for entry in attachments_json(record.target, record.attachments)
+    ]
+    return {
+        "commitments_sha256": _commitments_digest(published.files),
+        **_by_state(published),
+        "attachments": attachments,
+        "unassigned": [refusal.as_json() for refusal in _of_published(published)],
+    }
+
+
+def print_published(published: PublishedRound, out: Path) -> None:
+    """Print what became of every release, and whom the folders are for."""
+    table = output.plain_table(text("cli.target"), "", text("cli.why"))
+    for record in published.records:
+        table.add_row(record.target, retold(record.state), escape(retold(record.cause)))
+    print_release_notices(published)
+    output.console().print(table)
+    for refusal in _of_published(published):
+        output.print_problems(refusal.problems, refusal.count)
+    committed = _commitments_digest(published.files)
+    output.print_line(f"{out}/public     {text('cli.published_public', digest=committed)}")
+    output.print_line(f"{out}/attackers  {text('cli.published_attackers')}")
+    output.print_line(f"{out}/targets    {text('cli.published_targets')}")
+    output.print_line(f"{out}/answers    {text('cli.published_answers')}")
+
+
+def _commitments_digest(files: Mapping[str, bytes]) -> str:
+    return digest(files[f"public/{COMMITMENTS_FILE}"])
+
+
+def _of_published(published: PublishedRound) -> list[Refusal]:
+    return _unassigned(published.unassigned, {record.team for record in published.records})
 
 
 def _by_state(published: PublishedRound) -> dict[str, list[Any]]:
@@ -243,7 +261,7 @@ def attach(
         attached = replace(attached, notices=(*late, *attached.notices))
     write_folder(out, attached.files, private=("answers",))
     unassigned = _unassigned(attached.unassigned, set())
-    committed = digest(attached.files[f"public/{COMMITMENTS_FILE}"])
+    committed = _commitments_digest(attached.files)
     if as_json:
         attachments = [
             entry

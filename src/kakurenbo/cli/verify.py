@@ -39,11 +39,11 @@ from kakurenbo.core import read_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import language, retold, shorten, text
 from kakurenbo.methods import registry
-from kakurenbo.reports.numbers import count, counted
-from kakurenbo.rounds import IN_PHASE, MADE_AGAIN, verify_round
 from kakurenbo.proofs import Checkpoint, ProofError, Receipt, read_proof, verify_consistency
 from kakurenbo.proofs.log import FORMAT as CHECKPOINT
 from kakurenbo.proofs.receipts import FORMAT as RECEIPT
+from kakurenbo.reports.numbers import count, counted
+from kakurenbo.rounds import IN_PHASE, MADE_AGAIN, verify_round
 from kakurenbo.verification import Difference, Report, opened, strict, verify_archive
 from kakurenbo.verification.archive import LogFile
 from kakurenbo.verification.contest import check_whole_log
