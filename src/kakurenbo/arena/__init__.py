@@ -5,7 +5,7 @@ from kakurenbo.arena.plan import Job, Plan, make_plan
 from kakurenbo.arena.ranges import Space, read_space
 from kakurenbo.arena.running import ProgressListener, Settings, Tally
 from kakurenbo.arena.store import Result
-from kakurenbo.arena.teams_file import Entrant, TeamsFile, default_teams, read_teams_file
+from kakurenbo.arena.teams_file import Entrant, TeamsFile, default_teams, read_teams_file, teams_of
 from kakurenbo.arena.tournament import Tournament, play_tournament, stored_plan
 from kakurenbo.arena.tuning import Search, Tuned, TunedLine, default_attacks, listed_attacks, tune
 
@@ -34,5 +34,6 @@ __all__ = [
     "read_space",
     "read_teams_file",
     "stored_plan",
+    "teams_of",
     "tune",
 ]

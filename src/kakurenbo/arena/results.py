@@ -271,7 +271,7 @@ def _manifest(plan: Plan, found: Found) -> dict[str, Any]:
 
 
 def _origin(call: MethodCall) -> dict[str, str]:
-    module = registry.load(call.group, call.name).__module__
+    module = registry.find(call.group, call.name).__module__
     return {
         "module": module,
         "package": registry.package(call.group, call.name),

@@ -150,6 +150,11 @@ def default_teams(rulebook: AnyRulebook) -> TeamsFile:
         raise UsageError(
             f"no method for {rulebook.name} is installed; name players with --teams FILE"
         )
+    return teams_of(players)
+
+
+def teams_of(players: Iterable[Player]) -> TeamsFile:
+    """Return the teams of players, numbered in their order."""
     entrants = [
         Entrant(
             "",
@@ -309,7 +314,7 @@ def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall
     if not isinstance(name, str):
         raise UsageError(_EXPECTED[group.rstrip("s")])
     kinds = {
-        described.name: described.kind for described in parameters_of(registry.load(group, name))
+        described.name: described.kind for described in parameters_of(registry.find(group, name))
     }
     choices = [
         [(key, as_text(value)) for value in _values(kinds.get(key, str), value)]

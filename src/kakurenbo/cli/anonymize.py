@@ -138,7 +138,9 @@ class TableMethods(PluginGroup):
     """The anonymizers that take numbers and words."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return _table_command(cmd_name, load_table_method(cmd_name))
+        is_file = registry.is_file(cmd_name)
+        cls = registry.find("anonymizers", cmd_name) if is_file else load_table_method(cmd_name)
+        return _table_command(cmd_name, cls)
 
 
 def _table_command(name: str, cls: type[Anonymizer]) -> click.Command:

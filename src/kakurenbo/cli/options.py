@@ -292,7 +292,7 @@ class PluginGroup(Group):
             return super().get_command(ctx, cmd_name)
         if self.commands and cmd_name not in registry.names(self.kind):
             raise self.unknown(cmd_name)
-        plugin = registry.load(self.kind, cmd_name)
+        plugin = registry.find(self.kind, cmd_name)
         if self.offered is None or self.offered(plugin):
             return self.make_command(cmd_name, plugin)
         if self.commands:
@@ -449,7 +449,7 @@ def take_parameters(values: dict[str, Any], parameters: Iterable[Parameter]) -> 
 def description(group: str, name: str) -> str:
     """Say what a method does, or the title of a rulebook; a plugin's in its own words."""
     known = text_or(f"{group}.{name}", "")
-    return known or described(registry.load(group, name))
+    return known or described(registry.find(group, name))
 
 
 def described(cls: Any) -> str:

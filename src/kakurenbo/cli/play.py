@@ -239,7 +239,7 @@ def attack(
     if completed_b is not None:
         _check_completes(rulebook, method, out, completed_b)
     rules = rulebook.in_folder(target[0])
-    declared = registry.build("anonymizers", mechanism) if mechanism else None
+    declared = registry.build("anonymizers", mechanism, files=True) if mechanism else None
     if declared is not None and (reason := misfit(type(rules), declared)):
         raise UsageError(f"{registry.name_of(str(mechanism))} {reason}")
     with collect_notices() as notices:
