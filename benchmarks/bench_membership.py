@@ -18,10 +18,8 @@ from kakurenbo.attacks.membership import (
     Champion,
     Kernel,
     Likelihood,
-    MaxEntropy,
     MembershipAttack,
     MembershipKnowledge,
-    Subset,
     Tracing,
 )
 from kakurenbo.core.rng import stream
@@ -49,10 +47,8 @@ def run() -> list[Row]:
     size = f"{len(population):,} x {len(release):,} rows"
     attacks: list[tuple[MembershipAttack, str, tuple[str, ...]]] = [
         (Tracing(), "tracing", ("≤ 3 s",)),
-        (MaxEntropy(), "max_entropy", ("≤ 6 s",)),
         (Likelihood(), "likelihood", ("ratio ≤ 1.5", "≤ 1.5 s")),
         (Kernel(), "kernel", ("≤ 3 s",)),
-        (Subset(), "subset", ("≤ 6 s",)),
         (Champion(shadows=16), "champion of 16 shadows", ("≤ 180 s",)),
     ]
     with threadpool_limits(1):

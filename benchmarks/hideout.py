@@ -25,7 +25,7 @@ from kakurenbo.methods import registry
 from kakurenbo.reports.estimates import estimate
 
 SEED, FIRST = 2020, 20
-QUICK = ("blind", "nearest", "likelihood", "kernel", "tracing", "max_entropy")
+QUICK = ("blind", "nearest", "likelihood", "kernel", "tracing")
 SLOW = ("champion",)
 DATA = "embedded"
 

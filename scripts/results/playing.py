@@ -15,12 +15,12 @@ from scripts.results.cells import release_key, rules_key
 from scripts.results.tables import Column, ResultsTable
 
 from kakurenbo.contest import AnyRulebook, Files, PreparedRound
+from kakurenbo.contest.engine import ReleaseOutcome, judge_release
 from kakurenbo.core import Source, read_folder, write_folder
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.remembering import Memory, remembering_tables
 from kakurenbo.core.rng import salt, stream
 from kakurenbo.methods import registry
-from kakurenbo.rounds.publishing import JudgedRelease, judge_release, release_folders
 
 TEAM = "01"
 _SEED = 2020
@@ -65,7 +65,7 @@ class Draw:
             judge_release(one, TEAM, sources, with_disqualified=True) for one in self.prepared
         )
         for one in judged:
-            if one.publication is None:
+            if not one.target:
                 raise KakurenboError(f"{text} is {one.record.state}: {one.record.cause}")
         return Played(self, text, judged, seconds)
 
@@ -83,7 +83,7 @@ class Played:
 
     draw: Draw
     anonymizer: str
-    judged: tuple[JudgedRelease, ...]
+    judged: tuple[ReleaseOutcome, ...]
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class Played:
                 zip(self.draw.prepared, self.judged, strict=True)
             ):
                 folder = Path(place) / str(number)
-                write_folder(folder, release_folders(prepared, judged))
+                write_folder(folder, judged.files)
                 (folder / "attackers").symlink_to(
                     (prepared.path / "attackers").resolve(), target_is_directory=True
                 )

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kakurenbo.contest import ANONYMIZE, AnyRulebook, Player, Preparation, Release, Utility, misfit
+from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.core import check_free, sources_of, write_file, write_folder
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.frames import AnonymizedFrame, frame_like
 from kakurenbo.core.rng import fresh_seed, stream
 from kakurenbo.methods import registry
-from kakurenbo.rounds import PublishedRound, publish_round, score_round
 
 if TYPE_CHECKING:
     import polars as pl

@@ -38,14 +38,15 @@ from kakurenbo.contest import (
     read_facts,
 )
 from kakurenbo.contest.commitments import KEPT
+from kakurenbo.contest.records import PUBLISHED
 from kakurenbo.contest.results import DISQUALIFIED
+from kakurenbo.contest.rounds import publish_round, score_round
+from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import InputError, Source, read_folder, table_bytes, write_folder
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.rng import stream
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import make, parameters_of
-from kakurenbo.rounds import publish_round, score_round, verify_round
-from kakurenbo.rounds.publishing import PUBLISHED
 
 TEAMS = ("01", "02", "05")
 _SEED = 2**100 + 7

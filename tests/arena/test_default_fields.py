@@ -12,13 +12,13 @@ from kakurenbo.arena import default_teams
 from kakurenbo.cli.demo import TEAMS
 from kakurenbo.core import Problems, Source, write_folder
 from kakurenbo.methods import registry
-from kakurenbo.rulebooks.amic2020.rulebook import Amic2020
+from kakurenbo.rulebooks.amic2020.rules import Amic2020
 
 pytestmark = pytest.mark.slow
 
 BEST = {
     "amic2020": "champion",
-    "darc2019": "shadow_shop",
+    "darc2019": "two_owners",
     "pwscup2021": "likelihood_link",
     "pwscup2024": "posterior",
 }

@@ -12,11 +12,11 @@ import pytest
 from kakurenbo import arena
 from kakurenbo.arena.requests import ATTACK
 from kakurenbo.contest import AnyRulebook
+from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.core import read_folder, write_folder
 from kakurenbo.core.errors import UsageError
 from kakurenbo.methods.registry import load
 from kakurenbo.reports import Document
-from kakurenbo.rounds import publish_round, score_round
 
 SEED = 77
 Played = Callable[..., Document]
@@ -33,7 +33,7 @@ class Contest:
         write_folder(self.preparation, prepared.files(), private=("secret",))
         for team in ("01", "02", "03"):
             self.submit(
-                team, "hidden.csv", (self.preparation / "teams" / team / "hidden.csv").read_bytes()
+                team, "hidden.csv", (self.preparation / "teams" / team / "sample.csv").read_bytes()
             )
 
     def submit(self, team: str, name: str, data: bytes) -> None:
@@ -181,7 +181,7 @@ def test_nothing_in_a_submitted_folder_stops_the_others(contest: Contest, played
     os.mkfifo(contest.submissions / "01" / "pipe.csv")
     (contest.submissions / "02" / "hidden.csv").unlink()
     (contest.submissions / "02" / "hidden.csv").symlink_to(
-        contest.preparation / "teams" / "02" / "hidden.csv"
+        contest.preparation / "teams" / "02" / "sample.csv"
     )
     (contest.guesses / "03" / "more").mkdir()
     (contest.guesses / "03" / "\x1b[31m.csv").write_text("red")
@@ -197,7 +197,9 @@ def test_nothing_in_a_submitted_folder_stops_the_others(contest: Contest, played
 
 
 def test_a_file_that_names_another_team_is_refused(contest: Contest, played: Played) -> None:
-    (contest.submissions / "01" / "hidden.csv").rename(contest.submissions / "01" / "hidden_02.csv")
+    (contest.submissions / "01" / "hidden.csv").rename(
+        contest.submissions / "01" / "release_02.csv"
+    )
     document = played(
         contest.plan(contest.entrants(guesses=False), preparation=contest.preparation)
     )
@@ -256,9 +258,9 @@ def test_folders_of_submitted_files_play_like_methods(
     by_methods = played(arena.make_plan(rulebook, (first, second, third), 5), "methods")
     release, guesses = tmp_path / "release", tmp_path / "guesses"
     guesses.mkdir()
-    (made,) = (tmp_path / "methods" / "teams" / "02").rglob("release/hidden.csv")
+    (made,) = (tmp_path / "methods" / "teams" / "02").rglob("release/release_02.csv")
     release.mkdir()
-    (release / "hidden.csv").write_bytes(made.read_bytes())
+    (release / "release_02.csv").write_bytes(made.read_bytes())
     jobs = by_methods.manifest["jobs"]
     for target in ("01", "03"):
         key = jobs[f"02 attacks {target} (only)"]["key"]
@@ -287,7 +289,7 @@ def several(plugins: Path, tmp_path: Path) -> Contest:
     made = Contest(tmp_path, "tables-and-tries")
     first = (made.submissions / "01" / "hidden.csv").read_bytes()
     (made.submissions / "01" / "hidden.csv").unlink()
-    for name in ("hidden_01.csv", "hidden_01-2.csv", "hidden_01-3.csv"):
+    for name in ("release_01.csv", "release_01-2.csv", "release_01-3.csv"):
         made.submit("01", name, first)
     made.publish()
     rows = made.members("01-2")

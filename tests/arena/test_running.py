@@ -254,7 +254,7 @@ def test_a_release_against_the_rules_is_refused_and_nobody_attacks_it(
     assert "04" not in played.document.rounds[0].attacks
     assert told.tally.skipped == 4 + 1, "the attacks on it, and their credit"
     (refused,) = played.document.failed("refused")
-    assert (refused.team, refused.file, refused.cause) == ("04", "hidden.csv", release.cause)
+    assert (refused.team, refused.file, refused.cause) == ("04", "release_04.csv", release.cause)
     assert {failure.cause for failure in played.document.failed("skipped")} == {
         f"release of 04 (only): {release.cause}"
     }

@@ -52,7 +52,11 @@ def test_an_attack_that_walks_memory_open_files_and_folders_finds_no_answer_no_h
     for path in answers:
         members = tuple(sorted(int(line) for line in path.read_text().split()))
         assert not {path.read_bytes(), path.read_text(), members} & found
-    handouts = list((run / "teams").rglob("hidden.csv"))
+    handouts = [
+        path
+        for pattern in ("sample.csv", "release_*.csv")
+        for path in (run / "teams").rglob(pattern)
+    ]
     assert len(handouts) == 2 * 3, "what was given and what was released"
     assert not {path.read_bytes() for path in handouts} & found
     assert SEED not in found
@@ -63,7 +67,7 @@ def test_an_attack_that_walks_memory_open_files_and_folders_finds_no_answer_no_h
     for secret in (str(SEED), str(run / "secret"), str(run / "teams")):
         assert not any(secret in text for text in texts), secret
     # So that finding nothing means something: it does find what was published.
-    for name, count in (("hidden.csv", 3), ("town.csv", 1)):
+    for name, count in (("release_*.csv", 3), ("population.csv", 1)):
         published = list((run / "store").rglob(name))
         assert len(published) == count
         assert {path.read_bytes() for path in published} <= found

@@ -329,7 +329,7 @@ def test_the_verb_needs_no_record_of_the_handout_and_tells_a_command_that_works(
         call("prepare", "hide-and-seek", "-o", "contest", "--teams", "2", "--seed", "1").code == 0
     )
     shutil.copytree("contest/teams/01", "empty")
-    (tmp_path / "empty" / "hidden.csv").unlink()
+    (tmp_path / "empty" / "sample.csv").unlink()
     search = ("--attacks", "nearest", "--tries", "3", "--draws", "2", "--seed", "1", "--jobs", "1")
     found = call("tune", "hide-and-seek", "empty", "blur:reach=0..9", *search, "-o", "tuned.json")
     assert found.code == 0

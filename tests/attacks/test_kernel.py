@@ -9,7 +9,6 @@ from tests.attacks.test_tracing import people
 from kakurenbo.attacks.membership import (
     Kernel,
     Likelihood,
-    MaxEntropy,
     MembershipAttack,
     MembershipKnowledge,
     Nearest,
@@ -88,7 +87,5 @@ def hits(attack: MembershipAttack, reach: int, draws: int) -> float:
 def test_it_finds_members_whose_values_were_moved_where_no_other_attack_does(
     reach: int, more: int
 ) -> None:
-    others = max(
-        hits(attack, reach, 3) for attack in (Nearest(), Likelihood(), Tracing(), MaxEntropy())
-    )
+    others = max(hits(attack, reach, 3) for attack in (Nearest(), Likelihood(), Tracing()))
     assert hits(Kernel(), reach, 3) > others + more

@@ -1,4 +1,4 @@
-"""`tracing` and `max_entropy`: features, formulas worked by hand, and what they find where no row is released as such."""
+"""`tracing` and the weights inside `champion`: formulas worked by hand, and what they find without any released row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 
 from kakurenbo.attacks.membership import (
     Likelihood,
-    MaxEntropy,
     MembershipAttack,
     MembershipKnowledge,
     Nearest,
@@ -15,7 +14,7 @@ from kakurenbo.attacks.membership import (
 )
 from kakurenbo.attacks.membership.evidence import Ground, plain_evidence
 from kakurenbo.attacks.membership.features import PairFeatures
-from kakurenbo.attacks.membership.max_entropy import tilt
+from kakurenbo.attacks.membership.weights import tilt, weighed
 from kakurenbo.core import Category, Decimal, Integer, Moments, Schema, Table
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.rng import stream
@@ -119,7 +118,7 @@ def test_tracing_is_the_whitened_deviation_by_hand() -> None:
     assert scores == pytest.approx(np.array([-1, -1, -1, 1]) / 4 / (3 / 8 + 1 / 2))
 
 
-def test_max_entropy_gives_the_members_the_means_of_the_release() -> None:
+def test_the_tilt_gives_the_members_the_means_of_the_release() -> None:
     rng = stream(3, "entropy")
     schema = Schema(
         [Integer("age", 0, 9), Category("sex", ("F", "M")), Category("home", tuple("xyz"))]
@@ -145,8 +144,32 @@ def test_max_entropy_gives_the_members_the_means_of_the_release() -> None:
 def test_where_nothing_fits_every_row_is_alike() -> None:
     population = Table(SEX, {"sex": np.arange(1_000) % 2})
     release = Table(SEX, {"sex": np.zeros(100, dtype=int)})  # no sample of the population
-    for attack in (Tracing(), MaxEntropy()):
-        assert (attack.scores(MembershipKnowledge(population, release, 1), stream(1)) == 0).all()
+    assert (Tracing().scores(MembershipKnowledge(population, release, 1), stream(1)) == 0).all()
+
+
+def test_equal_rows_share_the_weight_of_their_value() -> None:
+    # One M of four, one of the two released: women have weight 1/3 each, the man 1; the unit is 1/2 (1 - 1/2).
+    population = Table.from_rows(SEX, [("Female",), ("Female",), ("Female",), ("Male",)])
+    knowledge = MembershipKnowledge(population, Table.from_rows(SEX, [("Female",), ("Male",)]), 1)
+    ground = Ground.of(knowledge)
+    scores = weighed(ground, plain_evidence(ground, knowledge, "all", 0.01), 0.5)
+    assert scores[3] - scores[0] == pytest.approx((1 - 1 / 3) / 0.25, rel=1e-2)
+    assert scores[:3] == pytest.approx(scores[0])
+
+
+def test_weights_from_0_to_1_give_the_means_of_the_release() -> None:
+    population, members = people(1, 0.9)
+    knowledge = MembershipKnowledge(population, population.take(members), 100)
+    ground = Ground.of(knowledge, pairs=False)
+    rate = len(members) / len(population)
+    scores = weighed(ground, plain_evidence(ground, knowledge, "all", 0.3), rate)
+    shifts = np.linspace(-1, 1, 4_001)
+    lines = rate + rate * (1 - rate) * scores
+    shift = shifts[np.argmin([abs(np.clip(lines + x, 0, 1).mean() - rate) for x in shifts])]
+    weights = np.clip(lines + shift, 0, 1)
+    assert (weights == 0).any(), "the limits matter"
+    expected = ground.population.sums(weights) / weights.sum()
+    assert expected == pytest.approx(ground.features.rows(knowledge.release).mean(), abs=3e-3)
 
 
 # -- what they find ----------------------------------------------------------------------------------------------------
@@ -196,7 +219,6 @@ def hits(attack: MembershipAttack, release: str, seeds: int) -> float:
 def test_they_find_members_where_no_row_is_released() -> None:
     blind = max(hits(Nearest(), "synthetic", 4), hits(Likelihood(), "synthetic", 4))
     assert hits(Tracing(), "synthetic", 4) > blind + 20
-    assert hits(MaxEntropy(), "synthetic", 4) > blind + 20
 
 
 def test_permuted_columns_tell_by_their_histograms_and_their_pairs_are_not_believed() -> None:
@@ -204,7 +226,5 @@ def test_permuted_columns_tell_by_their_histograms_and_their_pairs_are_not_belie
     for attack in (
         Tracing(),
         Tracing(features="histograms"),
-        MaxEntropy(),
-        MaxEntropy(features="histograms"),
     ):
         assert hits(attack, "permuted", 5) > believing + 3

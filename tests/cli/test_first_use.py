@@ -135,7 +135,6 @@ def test_the_help_of_attack_names_the_files_that_attackers_know(call: Call) -> N
                 "overlap",
                 "profile",
                 "rhythm",
-                "shadow_shop",
                 "tfidf",
                 "two_owners",
             },

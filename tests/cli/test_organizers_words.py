@@ -14,9 +14,10 @@ from kakurenbo.cli import main
 from kakurenbo.cli.organize import print_release_notices
 from kakurenbo.cli.output import SafeConsole
 from kakurenbo.cli.verify import place_text
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.core import Integer, Problems, Source, open_archive, write_folder
 from kakurenbo.core.messages import render, retold, text_or
-from kakurenbo.rounds import PublishedRound, ReleaseRecord, publish_round, score_round
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 

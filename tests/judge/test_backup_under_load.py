@@ -108,7 +108,7 @@ class Load:
             content = (
                 self.release + f"{number}{place}{count}".encode()
             )  # files that the store has not yet
-            pk = handed_in(self.address, token, "busy", f"hidden_{number}.csv", content)
+            pk = handed_in(self.address, token, "busy", f"release_{number}.csv", content)
             self.acknowledged.append((pk, token, hashlib.sha256(content).hexdigest()))
             self._enough.wait(PAUSE if len(self.acknowledged) > UPLOADS else 0)
 
@@ -205,10 +205,10 @@ def test_a_backup_under_load_restored_elsewhere_has_the_same_log_the_same_pages_
         judge.wait_until(lambda slug=slug: _phase(address, slug)["state"] == "open")  # type: ignore[misc]
     handout = fetched(
         address,
-        "/api/v1/contests/quiet/rounds/only/files/teams/01/hidden.csv",
+        "/api/v1/contests/quiet/rounds/only/files/teams/01/sample.csv",
         {"Authorization": f"Bearer {tokens['quiet01']}"},
     )[1]
-    shown = handed_in(address, tokens["quiet01"], "quiet", "hidden_01.csv", handout)
+    shown = handed_in(address, tokens["quiet01"], "quiet", "release_01.csv", handout)
     judge.wait_until(
         lambda: told(address, tokens["quiet01"], f"/submissions/{shown}")["state"] == "scored"
     )

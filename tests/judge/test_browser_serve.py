@@ -47,12 +47,12 @@ def test_an_upload_by_the_page_streams_in_and_is_scored_by_the_judges_own_worker
     player.join(organizer.page.inner_text("#link"), "Kitsu")
     player.go("/contests/cup/play/")
     running.wait_until(lambda: _is_open(player))
-    handout = player.unpack("handout.zip").read("teams/01/hidden.csv")
+    handout = player.unpack("handout.zip").read("teams/01/sample.csv")
     streamed: list[int] = []
     player.page.on(
         "response", lambda answer: streamed.append(answer.status) if _is_upload(answer) else None
     )
-    player.hand_in({"hidden_01.csv": handout})
+    player.hand_in({"release_01.csv": handout})
     assert streamed == [201]
     player.page.locator("#judged .mark.good").first.wait_for()
     assert player.scores() == {"moved": "0.0"}

@@ -43,14 +43,14 @@ def rules(plugins: Path) -> AnyRulebook:
 def folder(rules: AnyRulebook, tmp_path: Path) -> Path:
     """What the step ``release`` sees: the organizer's folder, and a release that changes nothing."""
     write_folder(tmp_path / "step" / "preparation", rules.prepare(1, ["01", "02"]).files())
-    hidden = (tmp_path / "step" / "preparation" / "teams" / "01" / "hidden.csv").read_bytes()
+    hidden = (tmp_path / "step" / "preparation" / "teams" / "01" / "sample.csv").read_bytes()
     hand_in(tmp_path / "step", hidden)
     return tmp_path / "step"
 
 
 def hand_in(folder: Path, content: bytes) -> None:
     (folder / "submitted").mkdir(exist_ok=True)
-    (folder / "submitted" / "hidden_01.csv").write_bytes(content)
+    (folder / "submitted" / "release_01.csv").write_bytes(content)
 
 
 def release(server: ForkServer, folder: Path, limits: Limits | None = None) -> dict[str, Any]:
@@ -69,13 +69,13 @@ def test_a_step_says_what_it_found(server: ForkServer, folder: Path) -> None:
 def test_what_is_wrong_is_said_in_both_languages_with_file_row_and_column(
     server: ForkServer, folder: Path
 ) -> None:
-    lines = (folder / "submitted" / "hidden_01.csv").read_text().splitlines()
+    lines = (folder / "submitted" / "release_01.csv").read_text().splitlines()
     lines[3] = "200," + lines[3].partition(",")[2]
     hand_in(folder, "\n".join(lines).encode())
     result = release(server, folder)
     (problem,) = result["problems"]
     assert (result["record"]["state"], result["total"]) == ("refused", 1)
-    assert (problem["file"], problem["row"], problem["column"]) == ("hidden_01.csv", 4, "age")
+    assert (problem["file"], problem["row"], problem["column"]) == ("release_01.csv", 4, "age")
     assert problem["en"]["message"] != problem["ja"]["message"]
 
 
@@ -95,7 +95,7 @@ def test_an_endless_loop_is_stopped(server: ForkServer, folder: Path) -> None:
 def test_a_child_that_dies_leaves_the_server_to_serve_the_next(
     server: ForkServer, folder: Path
 ) -> None:
-    hidden = (folder / "submitted" / "hidden_01.csv").read_bytes()
+    hidden = (folder / "submitted" / "release_01.csv").read_bytes()
     hand_in(folder, b"die")
     with pytest.raises(ChildDied, match="signal 9"):
         release(server, folder)

@@ -185,7 +185,7 @@ def test_a_change_that_fails_leaves_the_job_to_be_done(new_contest: MakeContest)
 
 
 def test_an_upload_that_is_never_finished_is_withdrawn(troubled: Round) -> None:
-    submission = hand_in(troubled, "01", {"hidden_01.csv": b"x"})
+    submission = hand_in(troubled, "01", {"release_01.csv": b"x"})
     Submission.objects.filter(pk=submission.pk).update(
         state=State.RECEIVING, began_at=timezone.now() - rules.SENDING - timedelta(minutes=1)
     )
@@ -197,7 +197,7 @@ def test_an_upload_that_is_never_finished_is_withdrawn(troubled: Round) -> None:
 def test_what_dies_while_the_disk_is_full_is_tried_again_as_often_as_it_takes(
     troubled: Round, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hand_in(troubled, "01", {"hidden_01.csv": b"die"})
+    hand_in(troubled, "01", {"release_01.csv": b"die"})
     monkeypatch.setattr(store, "has_room", lambda: False)
     assert not worker.work(only_job().pk)
     monkeypatch.setattr(handling, "handle", _without_room)
@@ -228,7 +228,7 @@ def test_what_kills_its_process_three_times_is_put_aside_and_an_organizer_can_ha
     django_user_model: Any,
 ) -> None:
     worker = Worker(limits=Limits(seconds, 1500), server=worker.server)
-    submission = hand_in(troubled, "01", {"hidden_01.csv": content})
+    submission = hand_in(troubled, "01", {"release_01.csv": content})
     job = only_job()
     for attempt in (1, 2, 3):
         worker.work(job.pk)
@@ -257,7 +257,7 @@ def test_what_kills_its_process_three_times_is_put_aside_and_an_organizer_can_ha
 def test_a_release_over_which_memory_runs_out_fails_and_nobody_else_waits_for_it(
     troubled: Round, worker: Worker
 ) -> None:
-    submission = hand_in(troubled, "01", {"hidden_01.csv": b"hog"})
+    submission = hand_in(troubled, "01", {"release_01.csv": b"hog"})
     worker.drain()
     submission.refresh_from_db()
     assert submission.state == State.FAILED
@@ -265,7 +265,7 @@ def test_a_release_over_which_memory_runs_out_fails_and_nobody_else_waits_for_it
 
 
 def test_a_submission_that_was_taken_back_is_not_judged(troubled: Round, worker: Worker) -> None:
-    submission = hand_in(troubled, "01", {"hidden_01.csv": b"die"})
+    submission = hand_in(troubled, "01", {"release_01.csv": b"die"})
     Submission.objects.filter(pk=submission.pk).update(state=State.WITHDRAWN)
     worker.drain()
     assert only_job().state == JobState.DONE
@@ -280,7 +280,7 @@ def test_two_workers_at_once_score_nothing_twice(
     troubled: Round, worker: Worker, tmp_path: Path
 ) -> None:
     for _ in range(4):
-        hand_in(troubled, "01", {"hidden_01.csv": b"wait /"})
+        hand_in(troubled, "01", {"release_01.csv": b"wait /"})
     other = Worker(tmp_path / "other", server=worker.server)
 
     def work_all(one: Worker) -> None:
@@ -305,7 +305,7 @@ def test_the_job_of_a_worker_that_is_killed_is_done_by_another(
     troubled: Round, worker: Worker, judge_home: Path, embedded_database: EmbeddedPostgres
 ) -> None:
     go = judge_home / "go"
-    submission = hand_in(troubled, "01", {"hidden_01.csv": f"wait {go}".encode()})
+    submission = hand_in(troubled, "01", {"release_01.csv": f"wait {go}".encode()})
     process = _worker_process(judge_home, embedded_database)
     try:
         wait_until(lambda: only_job().state == JobState.RUNNING)
@@ -330,7 +330,7 @@ def test_a_worker_process_takes_jobs_from_the_queue_and_ends_when_it_is_told(
 ) -> None:
     process = _worker_process(judge_home, embedded_database)
     try:
-        submission = hand_in(troubled, "01", {"hidden_01.csv": b"wait /"})
+        submission = hand_in(troubled, "01", {"release_01.csv": b"wait /"})
         wait_until(lambda: Submission.objects.get(pk=submission.pk).state == State.SCORED)
         wait_until(lambda: not Job.objects.exclude(state=JobState.DONE).exists())
     finally:
@@ -343,7 +343,7 @@ def test_a_worker_process_takes_jobs_from_the_queue_and_ends_when_it_is_told(
 def test_a_worker_that_is_told_to_end_gives_up_its_job_for_another_to_do(
     troubled: Round, judge_home: Path, embedded_database: EmbeddedPostgres
 ) -> None:
-    submission = hand_in(troubled, "01", {"hidden_01.csv": b"wait /nothing"})
+    submission = hand_in(troubled, "01", {"release_01.csv": b"wait /nothing"})
     process = _worker_process(judge_home, embedded_database)
     try:
         wait_until(lambda: Submission.objects.get(pk=submission.pk).state == State.SCORING)

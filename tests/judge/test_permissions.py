@@ -94,7 +94,6 @@ API_ROWS = [
     Row("GET", CUP + "/standings", EVERYBODY),
     Row("GET", CUP + "/status", PLAYERS),
     Row("GET", CUP + "/queue", ORGANIZERS),
-    Row("GET", CUP + "/feedback", ORGANIZERS),
     Row("GET", CUP + "/rejudgings", ORGANIZERS),
     Row(
         "POST", CUP + "/rejudgings", "rrrr rrrr rrrr rrrr rrrr"
@@ -152,7 +151,6 @@ PAGE_ROWS = [
     Row("GET", "contests/new/", ORGANIZERS),
     Row("GET", "contests/new/amic2020/", ORGANIZERS),
     Row("POST", "contests/new/amic2020/", ORGANIZERS),
-    Row("POST", "contests/new/amic2020/leaks", ORGANIZERS),
     Row("GET", PAGE, EVERYBODY),
     Row("GET", PAGE + "standings/", EVERYBODY),
     Row("GET", PAGE + "log/", EVERYBODY),

@@ -102,7 +102,7 @@ def release(play: Play, team: str, reach: int) -> dict[str, bytes]:
     read = book.read_handout(handout)
     method = registry.build("anonymizers", f"blur:reach={reach}")
     (data,) = book.release_files(read, book.anonymize(read, method, stream(5, team))).values()
-    return {f"hidden_{team}.csv": data}
+    return {f"release_{team}.csv": data}
 
 
 def attacked(play: Play) -> None:

@@ -24,6 +24,7 @@ from tests.judge.scoring_helpers import (
 )
 
 from kakurenbo.contest import AnyRulebook, Credit
+from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.core import write_folder
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState, Round, Visibility
 from kakurenbo.judge.contests.rulebooks import rules_of
@@ -47,7 +48,6 @@ from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State
 from kakurenbo.judge.trust import rules as trust
 from kakurenbo.judge.trust.models import Checkpoint, LogEntry
-from kakurenbo.rounds import publish_round, score_round
 
 pytestmark = pytest.mark.django_db
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -259,12 +259,12 @@ def test_a_bot_anonymizes_what_its_own_team_was_given_and_sees_nothing_else(
     worker.drain()
     ((_, files, links),) = worker.seen["anonymize"]
     assert (set(files), links) == (
-        {f"handout/{name}" for name in ("contest.json", "hidden.csv", "README.md", "README.ja.md")},
+        {f"handout/{name}" for name in ("contest.json", "sample.csv", "README.md", "README.ja.md")},
         [],
     )
     submission = Entry.objects.get(round=prepared, team__number="02").submissions.get()
     assert submission.state == State.SCORED
-    assert submission.files.get().name == "hidden_02.csv"
+    assert submission.files.get().name == "release_02.csv"
 
 
 def test_a_bot_attacks_with_what_its_own_team_was_given_where_that_is_of_use_and_sees_nobody_elses(
@@ -450,7 +450,7 @@ def test_where_several_tables_count_each_is_a_target_and_the_best_of_several_gue
         hand_in(
             round,
             "01",
-            {f"hidden_01-{number}.csv": next(iter(anonymized(round, "01", tmp_path).values()))},
+            {f"release_01-{number}.csv": next(iter(anonymized(round, "01", tmp_path).values()))},
         )
         worker.drain()
     change_phase(round, "anonymize", PhaseState.SEALING)

@@ -276,7 +276,7 @@ ROWS_OF_THE_DATABASE = {
 STORED: dict[str, tuple[str, Callable[[], str], str]] = {
     "a release in the store": (
         "default",
-        lambda: _submitted("hidden_01"),
+        lambda: _submitted("release_01"),
         f"{ROUND}/submissions/01/anonymize/0001/",
     ),
     "a guess in the store": ("default", lambda: _submitted("guess_01"), f"{ROUND}/"),

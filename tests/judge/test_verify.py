@@ -94,7 +94,7 @@ def played(stage: Any, tmp_path_factory: pytest.TempPathFactory) -> Played:
         idle, rogues = play.team("idle"), play.team("rogues")
         rules.announce(organizer(), play.contest, "Welcome", "Good luck")
         play.open("only", ANONYMIZE)
-        assert play.hand_in(foxes, ANONYMIZE, {"hidden_01.csv": b"nonsense\n"}).pk
+        assert play.hand_in(foxes, ANONYMIZE, {"release_01.csv": b"nonsense\n"}).pk
         first = play.hand_in(foxes, ANONYMIZE, play.release(foxes, 1))
         play.hand_in(foxes, ANONYMIZE, play.release(foxes, 2))
         back = play.hand_in(owls, ANONYMIZE, play.release(owls, 3), judge=False)
@@ -355,7 +355,7 @@ TAMPERED: dict[str, tuple[Callable[[Path], None], str, str]] = {
     ),
     "a file that was handed in": (
         lambda root: flip(next((root / ROUND / "submissions/01/anonymize/0002").iterdir())),
-        f"{ROUND}/submissions/01/anonymize/0002/hidden_01.csv",
+        f"{ROUND}/submissions/01/anonymize/0002/release_01.csv",
         "submission",
     ),
     "a guess": (
@@ -429,8 +429,8 @@ TAMPERED: dict[str, tuple[Callable[[Path], None], str, str]] = {
         "taken_at",
     ),
     "a target": (
-        lambda root: flip(root / ROUND / "phase/targets/01/hidden.csv"),
-        f"{ROUND}/phase/targets/01/hidden.csv",
+        lambda root: flip(root / ROUND / "phase/targets/01/release_01.csv"),
+        f"{ROUND}/phase/targets/01/release_01.csv",
         "",
     ),
     "an answer": (
@@ -691,7 +691,7 @@ TWICE: dict[str, tuple[str, Change, str]] = {
     "a file": (
         ROWS,
         lambda rows: rows[0]["files"].insert(0, {**rows[0]["files"][0], "sha256": "0"}),
-        ".files.hidden_01.csv",
+        ".files.release_01.csv",
     ),
 }
 

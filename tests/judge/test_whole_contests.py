@@ -65,7 +65,7 @@ def test_a_contest_of_a_plugin_runs_with_no_change_to_the_judge(stage: Stage, pe
     stage.open("only", ANONYMIZE)
     for player, reach in zip(players, (0, 2, 4), strict=True):
         handout = player.fetch() / "teams" / player.number
-        release = stage.folder / f"hidden_{player.number}.csv"
+        release = stage.folder / f"release_{player.number}.csv"
         assert (
             call(
                 "anonymize",

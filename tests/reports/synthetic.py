@@ -18,9 +18,8 @@ from kakurenbo.contest import (
     Unit,
     rank,
 )
+from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
 from kakurenbo.reports import Document, PlayerEntry, make_document
-from kakurenbo.rounds import ReleaseRecord
-from kakurenbo.rounds.publishing import PUBLISHED
 
 OF = 100
 HOSTILE = (

@@ -25,6 +25,7 @@ from kakurenbo.contest import (
     Standings,
     rank,
 )
+from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
 from kakurenbo.core import Problems
 from kakurenbo.reports import (
     Document,
@@ -39,8 +40,6 @@ from kakurenbo.reports import (
 )
 from kakurenbo.reports.document import parse_document
 from kakurenbo.reports.numbers import count, share, shown_value
-from kakurenbo.rounds import ReleaseRecord
-from kakurenbo.rounds.publishing import PUBLISHED
 
 
 def by_hits(rounds: Mapping[str, RoundResults]) -> Standings:

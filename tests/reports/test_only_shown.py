@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kakurenbo.contest import Credit, Measurement, RoundResults
+from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
 from kakurenbo.reports import Document, html_report, make_document, results_csv
-from kakurenbo.rounds import ReleaseRecord
-from kakurenbo.rounds.publishing import PUBLISHED
 from kakurenbo.rulebooks.darc2019 import Darc2019
 
 FOUND = {"01": {"02": 0.25, "S1": 0.5, "S7": 0.75}, "02": {"01": 0.125, "S1": 0.25, "S7": 0.875}}

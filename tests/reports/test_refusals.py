@@ -16,11 +16,10 @@ from tests.reading import attempt
 
 from kakurenbo.cli import main
 from kakurenbo.contest import RoundResults
+from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
 from kakurenbo.core import Problems
 from kakurenbo.methods.registry import load
 from kakurenbo.reports import make_document, read_document, read_results
-from kakurenbo.rounds import ReleaseRecord
-from kakurenbo.rounds.publishing import PUBLISHED
 
 RULEBOOK = load("rulebooks", "darc2019")()
 PLAIN: dict[str, Any] = {

@@ -10,9 +10,9 @@ from tests.reports.pages import table
 
 from kakurenbo.cli import main
 from kakurenbo.contest import Credit, RoundResults
+from kakurenbo.contest.records import ReleaseRecord
 from kakurenbo.methods.registry import load
 from kakurenbo.reports import PlayerEntry, html_report, joined, make_document
-from kakurenbo.rounds import ReleaseRecord
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

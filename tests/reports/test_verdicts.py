@@ -23,9 +23,8 @@ from kakurenbo.contest import (
     Unit,
     rank,
 )
+from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
 from kakurenbo.reports import Document, PlayerEntry, combined, document_without, make_document
-from kakurenbo.rounds import ReleaseRecord
-from kakurenbo.rounds.publishing import PUBLISHED
 
 PLAYERS = [
     PlayerEntry("01", "plain", "rr:p=0.9", "nearest"),

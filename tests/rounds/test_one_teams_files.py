@@ -17,12 +17,11 @@ from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.cli import main
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, Attack
 from kakurenbo.contest.guesses import sort_guess_files
+from kakurenbo.contest.rounds import publish_round, score_round
+from kakurenbo.contest.submissions import list_submission, named_tables
+from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import Layout, Problems, Schema, Source, Text, read_table, write_folder
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.rounds import publish_round, score_round, verify_round
-from kakurenbo.rounds.handing_in import handed_in
-from kakurenbo.rounds.publishing import tables_of
-from kakurenbo.rounds.scoring import PhaseFolder
 from kakurenbo.rulebooks.amic2020 import Amic2020
 from kakurenbo.rulebooks.darc2019 import Darc2019
 from kakurenbo.rulebooks.pwscup2024 import Pwscup2024
@@ -123,7 +122,7 @@ def test_a_zip_where_the_contest_takes_none_is_told_what_to_hand_in_instead(tmp_
 def test_a_zip_beside_tables_is_told_so_and_not_that_its_name_is_unknown(
     spoken: str, told: str
 ) -> None:
-    tables, strangers = tables_of(
+    tables, strangers = named_tables(
         Darc2019(), "01", [Source("A_01-1.csv", b""), Source("A_01-2.zip", b"")]
     )
     assert [table.name for table in tables] == ["A_01-1.csv"]
@@ -198,7 +197,7 @@ def test_a_folder_that_nobody_may_look_into_is_refused_alone(
 
     (tmp_path / "02").mkdir()
     monkeypatch.setattr(Path, "iterdir", forbidden)
-    sources, refused = handed_in(tmp_path / "02")
+    sources, refused = list_submission(tmp_path / "02")
     assert sources == []
     assert [(name, problems[0].code) for name, problems in refused] == [("02", "source.forbidden")]
 
@@ -233,7 +232,7 @@ def test_a_release_that_breaks_the_organizers_attack_costs_that_figure_alone(
     )
     phase, given, out = tmp_path / "phase", tmp_path / "given", tmp_path / "results.json"
     whole = score_round(rules, phase, given)
-    seen = PhaseFolder(rules, phase).targets["02"].knowledge
+    seen = rules.read_target(phase / "targets" / "02", attacker="").knowledge
     honest = rules.sample_attacks
     breaking = {name: BreaksOn(attack, seen) for name, attack in honest.items()}
     monkeypatch.setattr(Amic2020, "sample_attacks", breaking)

@@ -11,21 +11,23 @@ import pytest
 from tests.reading import Read, attempt
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, Credit, RoundResults
+from kakurenbo.contest.bases import blind_membership, read_rows
 from kakurenbo.core import Problems, Severity, Source, Table
 from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.data.adult import SCHEMA, read_census
+from kakurenbo.methods.threats import MembershipGuess
 from kakurenbo.rulebooks.amic2020 import Amic2020, Answer, Handout, Questionnaire, Submission
 from kakurenbo.rulebooks.amic2020.claims import exaggerated, exaggerated_presence
+from kakurenbo.rulebooks.amic2020.data import PersonalData
 from kakurenbo.rulebooks.amic2020.files import (
+    ROW_TWICE,
     SCALES,
     population_of,
-    read_answer_file,
-    read_rows,
+    read_answer,
     team_in,
 )
-from kakurenbo.rulebooks.amic2020.preparation import PersonalData
 from kakurenbo.rulebooks.amic2020.questionnaire import read_questionnaire
-from kakurenbo.rulebooks.amic2020.scores import blind_guessing, count_hits, points
+from kakurenbo.rulebooks.amic2020.scores import points
 from kakurenbo.rulebooks.amic2020.utility import INCOME_DEPTH, RELATIONSHIP, measure
 
 ADA = (
@@ -236,7 +238,7 @@ def test_a_claim_may_be_rounded_by_one_percent() -> None:
 
 
 def test_row_numbers_are_those_of_b_and_a_repeated_one_is_told_with_both_lines() -> None:
-    found = attempt(read_rows, Source("g.index", b"4\n0\n4\n0\n"), 5, 4)
+    found = attempt(read_rows, Source("g.index", b"4\n0\n4\n0\n"), 5, 4, ROW_TWICE)
     assert isinstance(found, Problems)
     assert [
         (problem.row, problem.record, problem.value, problem.parameters["line"])
@@ -257,7 +259,7 @@ def test_row_numbers_are_those_of_b_and_a_repeated_one_is_told_with_both_lines()
 
 @pytest.mark.parametrize("data", [b"5\n3\n9\n", b"5\n3\n9"])
 def test_an_answer_without_a_last_line_end_has_as_many_rows(data: bytes) -> None:
-    found = attempt(read_answer_file, Source("a.index", data), 0.3)
+    found = attempt(read_answer, Source("a.index", data), 0.3)
     assert isinstance(found, Read), found
     assert (found.value.rows.tolist(), found.value.population) == ([5, 3, 9], 10)
 
@@ -351,9 +353,11 @@ def test_attackers_are_given_at_most_one_questionnaire() -> None:
 
 def test_blind_guessing_is_hypergeometric() -> None:
     """2 of 4 rows are members and 1 is guessed: half a hit on average, 0 or 1."""
-    chance = blind_guessing(4, 2, 1)
+    chance = blind_membership(4, 2, 1)
     assert (chance.mean, chance.low, chance.high) == (0.5, 0.0, 1.0)
-    credit = count_hits(Answer(np.arange(10_000), 100_000), np.arange(9_990, 10_090))
+    credit = Amic2020().score_guess(
+        Answer(np.arange(10_000), 100_000), MembershipGuess(np.arange(9_990, 10_090))
+    )
     assert credit.chance is not None
     assert (credit.hits, credit.of, credit.chance.mean) == (10, 100, pytest.approx(10))
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.reading import Read, attempt
 
-from kakurenbo.contest import Credit, RoundResults
+from kakurenbo.contest import ContestFolder, Credit, RoundResults
 from kakurenbo.core import Problems, Source, Table
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.rng import stream
 from kakurenbo.data.adult import SCHEMA, Adult, read_census
 from kakurenbo.data.generators import sample_rows
-from kakurenbo.rulebooks.amic2020 import Amic2020, Handout, Questionnaire, preparation
+from kakurenbo.rulebooks.amic2020 import Amic2020, Handout, Questionnaire
+from kakurenbo.rulebooks.amic2020 import data as questioner
 from kakurenbo.rulebooks.amic2020.claims import exaggerated_presence
-from kakurenbo.rulebooks.amic2020.files import SAMPLE_NAME, Scale, find_file
-from kakurenbo.rulebooks.amic2020.preparation import TRIAL_ANONYMIZER, personal_data
+from kakurenbo.rulebooks.amic2020.data import TRIAL_ANONYMIZER, personal_data
+from kakurenbo.rulebooks.amic2020.files import SAMPLE, find_file
 from kakurenbo.rulebooks.amic2020.questionnaire import Claims
 
 ADA = (
@@ -67,15 +67,15 @@ def test_imported_files_are_taken_unless_they_are_not_there_or_not_wanted(
     monkeypatch: pytest.MonkeyPatch, data: str, there: bool, source: str
 ) -> None:
     real, drawn = Adult(table(ADA), table(BOB)), Adult(table(BOB), table(ADA))
-    monkeypatch.setattr(preparation, "load_adult", lambda: real if there else None)
-    monkeypatch.setattr(preparation, "embedded_adult", lambda: drawn)
+    monkeypatch.setattr(questioner, "load_adult", lambda: real if there else None)
+    monkeypatch.setattr(questioner, "embedded_adult", lambda: drawn)
     found, wanted = personal_data(data), real if source == "imported" else drawn
     assert (found.source, found.personal, found.test) == (source, wanted.train, wanted.test)
     assert found.facts()["sha256"] == {"train": wanted.train.digest(), "test": wanted.test.digest()}
 
 
 def test_imported_files_that_are_asked_for_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "load_adult", lambda: None)
+    monkeypatch.setattr(questioner, "load_adult", lambda: None)
     with pytest.raises(UsageError, match="not imported"):
         personal_data("imported")
 
@@ -83,7 +83,7 @@ def test_imported_files_that_are_asked_for_must_be_there(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(("size", "left"), [(3, 3), (4, 4), (5, 4)])
 def test_rows_for_the_trees_are_all_or_always_the_same_ones(size: int, left: int) -> None:
     rows = table(*((age, *ADA[1:]) for age in (20, 30, 40, 50)))
-    found = preparation._test_rows(rows, Scale(100, size))
+    found = questioner.tree_rows(rows, size)
     assert len(set(found.rows())) == left
     if size == 3:
         assert found == rows.take(sample_rows(4, 3, stream(0, "amic2020", "test rows", "3")))
@@ -110,7 +110,7 @@ def test_a_folder_must_hold_one_sample_and_the_count_and_the_name_are_told(tmp_p
     for names, count in (((), 0), (("pre_samplingdata_01.csv", "pre_samplingdata_02.csv"), 2)):
         for name in names:
             (tmp_path / name).write_bytes(line(ADA))
-        found = attempt(find_file, tmp_path, SAMPLE_NAME)
+        found = attempt(find_file, ContestFolder(tmp_path), SAMPLE)
         assert isinstance(found, Problems)
         assert (found[0].code, found[0].parameters["count"], found[0].parameters["name"]) == (
             "amic2020.not_one_file",
@@ -191,10 +191,9 @@ def test_each_round_has_the_thresholds_of_its_rules() -> None:
     ("scale", "limits"), [("full", (1_000, 100_000)), ("small", (100, 10_000))]
 )
 def test_a_contest_states_the_row_limits_of_a_sample_of_a_tenth(
-    monkeypatch: pytest.MonkeyPatch, scale: str, limits: tuple[int, int]
+    scale: str, limits: tuple[int, int]
 ) -> None:
-    monkeypatch.setattr(preparation, "draw_round", lambda *_, settings, **__: settings)
-    settings: Any = Amic2020(scale=scale, rate=0.5).draw(1, ["01"])
+    settings = Amic2020(scale=scale, rate=0.5).row_settings()
     assert (settings["min_rows"], settings["max_rows"]) == limits
 
 

@@ -13,6 +13,8 @@ from tests.reading import attempt
 from kakurenbo import testing
 from kakurenbo.attacks.membership import MembershipGuess
 from kakurenbo.contest import Preparation, PreparedRound, Utility, misfit
+from kakurenbo.contest.rounds import publish_round
+from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import (
     README_FILES,
     Problems,
@@ -26,7 +28,6 @@ from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.core.rng import stream
 from kakurenbo.data.adult import Adult
 from kakurenbo.methods import registry
-from kakurenbo.rounds import publish_round, verify_round
 from kakurenbo.rulebooks.amic2020 import Amic2020, Handout, Questionnaire, Submission
 from kakurenbo.rulebooks.amic2020.files import population_of
 
@@ -167,7 +168,7 @@ def test_data_auto_is_resolved_and_digests_tell_which_rows_were_used() -> None:
 def test_made_again_with_other_data_is_named_not_accused(
     contest: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kakurenbo.rulebooks.amic2020 import preparation as module
+    from kakurenbo.rulebooks.amic2020 import data as module
 
     original = module.embedded_adult()
     monkeypatch.setattr(

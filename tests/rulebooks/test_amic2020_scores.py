@@ -9,10 +9,12 @@ import pytest
 from tests.reading import attempt
 
 from kakurenbo.contest import Credit, RoundResults, Standing, Standings
+from kakurenbo.contest.bases import blind_membership
 from kakurenbo.core import Problems, Source
 from kakurenbo.core.errors import UsageError
+from kakurenbo.methods.threats import MembershipGuess
 from kakurenbo.rulebooks.amic2020 import Amic2020, Answer
-from kakurenbo.rulebooks.amic2020.scores import blind_guessing, count_hits, points
+from kakurenbo.rulebooks.amic2020.scores import points
 
 
 def matrix(text: str) -> RoundResults:
@@ -316,12 +318,12 @@ def test_a_matrix_that_makes_no_sense_is_refused(text: str, word: str) -> None:
 
 def test_hits_are_the_guesses_that_are_in_the_sample() -> None:
     answer = Answer(np.arange(0, 1000), 10_000)
-    credit = count_hits(answer, np.arange(950, 1050))
+    credit = Amic2020().score_guess(answer, MembershipGuess(np.arange(950, 1050)))
     assert (credit.hits, credit.of, credit.accuracy) == (50, 100, 0.5)
 
 
 def test_chance_is_10_of_100_with_the_hypergeometric_band() -> None:
-    chance = blind_guessing(100_000, 10_000)
+    chance = blind_membership(100_000, 10_000, 100)
     assert chance.mean == pytest.approx(10)
     rng = np.random.default_rng(0)
     draws = rng.hypergeometric(10_000, 90_000, 100, 20_000)

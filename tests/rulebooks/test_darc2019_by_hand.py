@@ -12,7 +12,7 @@ import pytest
 from tests.reading import Read, attempt
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess
-from kakurenbo.contest import ANONYMIZE, ATTACK, Counting, Credit, RoundResults
+from kakurenbo.contest import ANONYMIZE, ATTACK, ContestFolder, Counting, Credit, RoundResults
 from kakurenbo.core import Problems, Source, Table
 from kakurenbo.core.errors import UsageError
 from kakurenbo.data.transactions import CONTEST, SCHEMA, Calendar
@@ -133,28 +133,28 @@ def test_the_two_tables_that_were_read_last_are_kept() -> None:
 
 def test_t_is_found_in_its_folder_packed_or_not(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file or folder"):
-        find_original(tmp_path / "nowhere")
+        find_original(ContestFolder(tmp_path / "nowhere"))
     with pytest.raises(UsageError, match=r"no ground_truth\.csv"):
-        find_original(tmp_path)
+        find_original(ContestFolder(tmp_path))
     (tmp_path / "T.csv.gz").write_bytes(gzip.compress(csv(T)))
-    assert find_original(tmp_path) == tmp_path / "T.csv.gz"
+    assert find_original(ContestFolder(tmp_path)).origin == tmp_path / "T.csv.gz"
     read = attempt(Darc2019().read_handout, tmp_path)
     assert isinstance(read, Read)
     assert (read.value.team, read.value.original.rows()) == ("", table(T).rows())
     (tmp_path / "T.csv").write_bytes(csv(T))
-    assert find_original(tmp_path) == tmp_path / "T.csv"
-    assert find_original(tmp_path / "T.csv.gz") == tmp_path / "T.csv.gz"
+    assert find_original(ContestFolder(tmp_path)).origin == tmp_path / "T.csv"
+    assert find_original(ContestFolder(tmp_path / "T.csv.gz")).origin == tmp_path / "T.csv.gz"
     (tmp_path / "ground_truth.csv.gz").write_bytes(gzip.compress(csv(T)))
-    assert find_original(tmp_path) == tmp_path / "ground_truth.csv.gz"
+    assert find_original(ContestFolder(tmp_path)).origin == tmp_path / "ground_truth.csv.gz"
 
 
 def test_f_is_found_in_its_folder_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="in this folder"):
-        find_file(tmp_path, ANSWER)
+        find_file(ContestFolder(tmp_path), ANSWER)
     for name in ("A_01.csv", "F_01.csv", "F_02.csv"):
         (tmp_path / name).write_bytes(b"")
-    assert find_file(tmp_path, ANSWER) == tmp_path / "F_01.csv"
-    assert find_file(tmp_path / "F_02.csv", ANSWER) == tmp_path / "F_02.csv"
+    assert find_file(ContestFolder(tmp_path), ANSWER).origin == tmp_path / "F_01.csv"
+    assert find_file(ContestFolder(tmp_path / "F_02.csv"), ANSWER).origin == tmp_path / "F_02.csv"
 
 
 def test_a_damaged_t_is_named_by_its_file() -> None:

@@ -13,10 +13,10 @@ from tests.reading import Read, attempt
 
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
 from kakurenbo.contest import Target
+from kakurenbo.contest.rounds import publish_round
 from kakurenbo.core import Problem, Problems, Source, Table, table_bytes, write_folder
 from kakurenbo.data.online_retail import read_online_retail
 from kakurenbo.data.transactions import CONTEST, SCHEMA, delete_rows, release_bytes, with_users
-from kakurenbo.rounds import publish_round
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.checks import read_published, read_release
 from kakurenbo.rulebooks.darc2019.matrices import (

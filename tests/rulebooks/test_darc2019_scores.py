@@ -10,11 +10,12 @@ from tests.reading import Read, attempt
 
 from kakurenbo.anonymizers.transactions.rows import Dates, Pseudonyms
 from kakurenbo.contest import ContestFacts, Credit, PreparedRound, RoundResults
+from kakurenbo.contest.engine import judge_release
+from kakurenbo.contest.rounds import publish_round
 from kakurenbo.core import Problems, Source, write_folder
 from kakurenbo.core.messages import retold
 from kakurenbo.core.rng import stream
 from kakurenbo.reports.matrix import read_matrix, results_json
-from kakurenbo.rounds import judge_release, publish_round
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.scores import read_published, standings
 

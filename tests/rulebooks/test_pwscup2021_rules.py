@@ -14,11 +14,11 @@ from tests.reading import Read, attempt
 from kakurenbo.anonymizers.tables.swap import SwapNear
 from kakurenbo.attacks.linkage import LinkageGuess
 from kakurenbo.contest import Credit, PreparedRound, Release, RoundResults
+from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.core import Problems, Source, Table, write_folder
 from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.core.rng import stream
 from kakurenbo.data import health as nhanes
-from kakurenbo.rounds import publish_round, score_round
 from kakurenbo.rulebooks.pwscup2021 import Answer, GuessForm, Handout, Pwscup2021, Submission
 from kakurenbo.rulebooks.pwscup2021.release import as_entry, least_rows
 from kakurenbo.rulebooks.pwscup2021.scores import RoundScores, count_credit

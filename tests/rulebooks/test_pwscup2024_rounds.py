@@ -14,12 +14,13 @@ from tests.reading import Read, attempt
 from kakurenbo.contest import Publication, Release
 from kakurenbo.contest.commitments import BROKEN, CANNOT_REPEAT, KEPT
 from kakurenbo.contest.preparation import PreparedRound
+from kakurenbo.contest.rounds import publish_round
+from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import table_bytes, write_folder
 from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.core.rng import stream
 from kakurenbo.data import ratings
 from kakurenbo.data.store import import_dataset
-from kakurenbo.rounds import publish_round, verify_round
 from kakurenbo.rulebooks.pwscup2024 import Pwscup2024, Submission
 from kakurenbo.rulebooks.pwscup2024.release import split_files
 from kakurenbo.rulebooks.pwscup2024.utility import crosstab_scores, release_utility

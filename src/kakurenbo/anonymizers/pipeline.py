@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from kakurenbo.contest import Anonymizer, Mechanism, Release
 from kakurenbo.core import Schema, Table
+from kakurenbo.core.arrays import Rng
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameter
 
@@ -63,7 +62,7 @@ class Pipeline(Anonymizer):
         """The steps as anonymizers."""
         return tuple(step for _, step in self.named_methods)
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         release = Release.of(table, Mechanism({}))  # nothing was touched yet
         for step in self.methods:
             release = step.after(table, release, rng).following(release)

@@ -11,28 +11,33 @@ from typing import Any
 import msgspec
 
 from kakurenbo.arena.playing import GUESS_FILE
-from kakurenbo.arena.requests import JudgeRequest, Outcome, Tree, accepted
+from kakurenbo.arena.requests import JudgeRequest, Outcome, accepted
 from kakurenbo.arena.store import DONE, FAILED, OPEN, REFUSED, TEAMS, tree_digest
 from kakurenbo.contest import (
     CONTEST_FILE,
     AnyRulebook,
+    ContestFolder,
     Credit,
     Files,
     PreparedRound,
-    Target,
-    read_facts,
 )
 from kakurenbo.contest.commitments import COMMITMENTS_FILE
+from kakurenbo.contest.engine import (
+    SUBMITTED,
+    PublishedTargets,
+    isolate,
+    judge_guess,
+    judge_guesses,
+)
 from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
+from kakurenbo.contest.rounds import judge_team, read_records
 from kakurenbo.contest.schedule import NO_SCHEDULE
-from kakurenbo.core import README_FILES, InputError, Source, read_folder, sources_of
-from kakurenbo.core.errors import KakurenboError
+from kakurenbo.contest.submissions import SubmittedFiles
+from kakurenbo.core import README_FILES, Source, read_folder, sources_of
 from kakurenbo.core.remembering import Memory
-from kakurenbo.rounds import Refusal, ReleaseRecord, credit_files, few_per_team
-from kakurenbo.rounds.publishing import SUBMITTED, judge_team, read_records, release_folders
-from kakurenbo.rounds.scoring import broken_guess
 
-_ROUNDS, _ANSWERS, _FORMS = Memory(2), Memory(20), Memory(500)
+_ROUNDS, _TARGETS = Memory(2), Memory(2)
 
 # -- prepare -------------------------------------------------------------------------------------------------------------
 
@@ -99,11 +104,10 @@ def judge(request: JudgeRequest) -> Outcome:
         if request.submitted
         else sources_of(request.inputs["release"].checked())
     )
-    judged = judge_team(prepared, request.team, sources, with_disqualified=True)
-    return _judged(
-        [one.record for one in judged],
-        {one.record.target: release_folders(prepared, one) for one in judged},
+    judged = judge_team(
+        prepared, request.team, SubmittedFiles(list(sources)), with_disqualified=True
     )
+    return _judged([one.record for one in judged], {one.record.target: one.files for one in judged})
 
 
 def _folders_in(phase: Path, target: str) -> Files:
@@ -182,59 +186,33 @@ def _credit_attacks(request: JudgeRequest) -> Outcome:
     for attacker, tree in request.guesses.items():
         name = f"guess of {attacker} at {target}"
         source = Source(name, tree.checked() / GUESS_FILE)
-        try:
-            guess = rules.read_guess(form, source)
-            earned = rules.score_guess(rules.answer_for(answer, attacker), guess)
+        with isolate() as failure:
+            earned = judge_guess(rules, answer, source, attacker, form)
             credits.append((target, attacker, earned))
-        except InputError as error:
-            refused.append(Refusal.of(attacker, name, error.problems))
-        except Exception as error:  # what one attack wrote must not cost the others
-            refused.append(Refusal.of(attacker, name, broken_guess(name, error)))
+        if failure.error:
+            refused.append(Refusal.of(attacker, name, failure.as_problems("guess.broke", name)))
     return _credited(credits, refused)
 
 
 def _credit_submitted(request: JudgeRequest) -> Outcome:
-    attackers = request.inputs["attackers"]
-    targets = {
-        name: _form_of(request, name, tree, attackers) for name, tree in request.targets.items()
-    }
+    trees = (*request.targets.items(), *request.answers.items(), request.inputs["attackers"])
+    targets = _TARGETS.remembered((trees, request.rulebook), lambda: _targets(request))
     sources = request.submitted.sources() if request.submitted else []
-    rules = (
-        _rules(request, next(iter(request.targets.values())))
-        if request.targets
-        else request.rulebook.make()
+    outcome = judge_guesses(targets, request.attacker, sources)
+    earned = ((target, request.attacker, score) for target, score in outcome.pairs)
+    notices = (notice.in_language("en") for notice in outcome.notices)
+    return _credited(earned, outcome.refused, notices)
+
+
+def _targets(request: JudgeRequest) -> PublishedTargets:
+    """Targets with what guesses at them must look like, and nothing else: tables need not stay in memory."""
+    return PublishedTargets(
+        request.rulebook.make(),
+        {name: ContestFolder(tree.checked()) for name, tree in request.targets.items()},
+        [ContestFolder(request.inputs["attackers"].checked())],
+        {name: ContestFolder(tree.checked()) for name, tree in request.answers.items()},
+        with_knowledge=False,
     )
-
-    def answer_of(target: str) -> Any:
-        tree = request.answers[target]
-        return _ANSWERS.remembered(
-            (tree, request.rulebook), lambda: accepted(rules.read_answer, tree.checked())
-        )
-
-    found = credit_files(rules, targets, answer_of, sources, request.attacker)
-    earned = ((target, request.attacker, credit) for target, _, credit in found.credits)
-    return _credited(earned, found.refused, (notice.in_language("en") for notice in found.notices))
-
-
-def _form_of(request: JudgeRequest, name: str, tree: Tree, attackers: Tree) -> Target[None, Any]:
-    """A target with what a guess at it must look like, and nothing else: tables need not stay in memory."""
-
-    def read() -> Target[None, Any]:
-        target = accepted(
-            _rules(request, tree).read_target, tree.checked(), attackers.checked(), attacker=""
-        )
-        return Target(name, None, target.form)
-
-    return _FORMS.remembered((tree, attackers, request.rulebook), read)
-
-
-def _rules(request: JudgeRequest, target: Tree) -> AnyRulebook:
-    """The rules as the contest fixes them, which a published folder tells."""
-    facts = read_facts(Path(target.path))
-    if facts is None:
-        raise KakurenboError("a published folder lacks its contest.json")
-    rules: AnyRulebook = request.rulebook.make().under(facts)
-    return rules
 
 
 def _credited(
@@ -246,7 +224,7 @@ def _credited(
         "credits": [
             (target, attacker, msgspec.to_builtins(earned)) for target, attacker, earned in credits
         ],
-        "refused": [refusal.as_json("en") for refusal in few_per_team(list(refused))],
+        "refused": [refusal.as_json("en") for refusal in limit_refusals(list(refused))],
         "notices": list(notices),
     }
     return Outcome(value, state=DONE)

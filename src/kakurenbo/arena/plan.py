@@ -15,12 +15,13 @@ from kakurenbo.arena.store import OPEN, SECRET, TEAMS
 from kakurenbo.arena.teams_file import Entrant
 from kakurenbo.contest import AnyRulebook, by_number, misfit, read_facts, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
+from kakurenbo.contest.engine import SUBMITTED
 from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.rounds import read_records
+from kakurenbo.contest.submissions import RefusedFile, entries_of
 from kakurenbo.core import read_file, read_folder
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.rng import salt
-from kakurenbo.rounds.handing_in import Refused
-from kakurenbo.rounds.publishing import SUBMITTED, entries_of, read_records
 
 _MOST_ATTACKS = 200_000  # of one run; the results of more could not be read again
 
@@ -129,7 +130,7 @@ class Plan:
         return {entrant.team: entrant for entrant in self.entrants}
 
     @cached_property
-    def handed_in(self) -> Mapping[Path, tuple[HandedIn, list[Refused]]]:
+    def handed_in(self) -> Mapping[Path, tuple[HandedIn, list[RefusedFile]]]:
         """The folders of files that play, each with what can be judged and what is refused before."""
         folders = [
             folder

@@ -10,11 +10,11 @@ from typing import Any
 
 from kakurenbo.arena.requests import OWN, Outcome, PlayerRequest, accepted
 from kakurenbo.contest import AnyRulebook, json_number, read_facts
+from kakurenbo.contest.engine import sample_stream
 from kakurenbo.contest.facts import ContestFacts
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.remembering import Memory, remembering_tables
 from kakurenbo.core.rng import stream
-from kakurenbo.rounds.scoring import sample_stream
 
 GUESS_FILE = "guess"
 _SEEN = ("target", "part", "attackers", OWN)

@@ -16,12 +16,13 @@ from typing import Any
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.requests import accepted
 from kakurenbo.contest import AnyRulebook, Credit, Measurement, PreparedRound, RoundResults
+from kakurenbo.contest.engine import ReleaseOutcome, judge_release
+from kakurenbo.contest.records import PUBLISHED
 from kakurenbo.core import Source, write_folder
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.remembering import Memory, remembering_tables
 from kakurenbo.core.rng import salt, stream
 from kakurenbo.methods import registry
-from kakurenbo.rounds.publishing import PUBLISHED, JudgedRelease, judge_release, release_folders
 
 TEAM, RIVAL = "01", "02"
 """Who anonymizes in a rehearsal, and whose part of the target is attacked where a contest deals one to each."""
@@ -122,7 +123,7 @@ def rehearse(trial: Trial) -> Tried:
             [Source(name, data) for name, data in files.items()],
             with_disqualified=True,
         )
-        if judged.publication is None:
+        if not judged.target:
             return Tried(seconds=seconds, cause=judged.record.cause)
         passes = judged.record.state == PUBLISHED
         credits = _attacked(prepared, judged, trial, seconds) if passes and trial.attacks else {}
@@ -138,14 +139,14 @@ def rehearse(trial: Trial) -> Tried:
 
 
 def _attacked(
-    prepared: PreparedRound[Any], judged: JudgedRelease, trial: Trial, seconds: dict[str, float]
+    prepared: PreparedRound[Any], judged: ReleaseOutcome, trial: Trial, seconds: dict[str, float]
 ) -> dict[str, Credit]:
     """What every attack earns on a release, told the method that made it."""
     rules, credits = prepared.rules, {}
     declared = registry.build("anonymizers", trial.anonymizer)
     with tempfile.TemporaryDirectory(prefix="kakurenbo-rehearsal-") as place:
         phase = Path(place) / "phase"
-        write_folder(phase, release_folders(prepared, judged))
+        write_folder(phase, judged.files)
         (phase / "attackers").symlink_to(
             (prepared.path / "attackers").resolve(), target_is_directory=True
         )

@@ -15,9 +15,9 @@ from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.store import DONE, Damaged, verified
 from kakurenbo.contest import Files
 from kakurenbo.contest.commitments import digest
+from kakurenbo.contest.submissions import RefusedFile, list_submission
 from kakurenbo.core import InputError, Source
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.rounds.handing_in import Refused, handed_in
 
 PREPARE, ANONYMIZE, JUDGE, ATTACK, CREDIT, NOTHING = (
     "prepare",
@@ -58,9 +58,9 @@ class HandedIn:
     digests: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, path: Path) -> tuple[HandedIn, list[Refused]]:
+    def of(cls, path: Path) -> tuple[HandedIn, list[RefusedFile]]:
         """What can be judged of a folder, and what is refused before."""
-        sources, refused = handed_in(path)
+        sources, refused = list_submission(path)
         digests = []
         for source in sources:
             try:

@@ -18,14 +18,12 @@ from kakurenbo.arena.calls import MethodCall, code_digest
 from kakurenbo.arena.plan import Job, Plan, in_round
 from kakurenbo.arena.requests import ANONYMIZE, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.store import DONE, FAILED, Result, Stores
-from kakurenbo.contest import ATTACK, Credit, RoundResults, team_of
-from kakurenbo.contest.guesses import by_pair
+from kakurenbo.contest import Credit, RoundResults, team_of
+from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals, round_results
 from kakurenbo.contest.results import MISSING, REFUSED
+from kakurenbo.contest.submissions import named_tables
 from kakurenbo.methods import registry
 from kakurenbo.reports import Document, FailureEntry, PlayerEntry, make_document
-from kakurenbo.rounds import Refusal, ReleaseRecord, few_per_team
-from kakurenbo.rounds.publishing import tables_of
-from kakurenbo.rounds.scoring import round_results
 
 Found = Mapping[Job, Result]
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars", "numba")
@@ -100,23 +98,19 @@ def _results(
     earned: dict[str, list[tuple[str, Credit]]] = {attacker: [] for attacker in plan.attackers}
     for _, result in _of(found, CREDIT, round_, repeat):
         for target, attacker, credit in result.value.get("credits", ()):
-            earned[attacker].append((target, msgspec.convert(credit, Credit).public()))
+            earned[attacker].append((target, msgspec.convert(credit, Credit)))
     published = [
         target
         for _, result in _of(found, JUDGE, round_, repeat)
         for target in result.value.get("targets", ())
     ]
-    credits: dict[str, dict[str, Credit]] = {target: {} for target in published}
-    tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
-    for attacker, own in earned.items():
-        counting, several = by_pair(plan.rules.phase(ATTACK), own)
-        for target, credit in counting.items():
-            credits[target][attacker] = credit
-        for target, every in several.items():
-            tries.setdefault(target, {})[attacker] = every
-    samples = tuple(plan.rules.sample_attacks)
     return round_results(
-        plan.rules, records, credits, plan.attackers, samples, excluded=plan.unranked, tries=tries
+        plan.rules,
+        records,
+        earned,
+        targets=published,
+        samples=plan.rules.sample_attacks,
+        excluded=plan.unranked,
     )
 
 
@@ -179,7 +173,7 @@ def _failures(
             0,
             one.file,
         )
-        for one in few_per_team(list(_strangers(plan)))
+        for one in limit_refusals(list(_strangers(plan)))
     ]
     for name in plan.rounds:
         for repeat in range(plan.repeats):
@@ -208,7 +202,7 @@ def _strangers(plan: Plan) -> Iterator[Refusal]:
                 yield Refusal.of(entrant.team, file, problems)
         if entrant.release is not None:
             given, _ = plan.handed_in[entrant.release]
-            for file, problems in tables_of(plan.rules, entrant.team, given.names)[1]:
+            for file, problems in named_tables(plan.rules, entrant.team, given.names)[1]:
                 yield Refusal.of(entrant.team, file, problems)
 
 

@@ -1,4 +1,4 @@
-"""Who pulls the release's moments towards himself: the contests' `tracing` and `max_entropy` on the tables of an audit.
+"""Who pulls the release's moments towards himself: the contests' `tracing` on the tables of an audit.
 
 They need no released row to look like a person. People take part as the release would show them, so that a coarser release
 has the same columns as they.
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.evidence import FITTING, Ground, plain_evidence
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
-from kakurenbo.attacks.membership.max_entropy import tilt
 from kakurenbo.attacks.membership.tracing import trace_weights
+from kakurenbo.attacks.membership.weights import tilt
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.mechanism import shown_as
 from kakurenbo.core import Category, Column, Integer, Schema, Table
@@ -51,7 +51,7 @@ class Traces:
     total : array, shape (n,)
         The score of `tracing`: phi(x)^T (Sigma + r I)^-1 (mean phi of the release - mean phi of the pool).
     logit : array, shape (n,)
-        That of `max_entropy`: log odds of membership, but for a constant.
+        Log odds of membership by the exponential tilt of the pool that has these means, but for a constant.
     by_column : array, shape (n, columns)
         The part of the total that each column's own values make.
     ratios : array, shape (n, columns)

@@ -32,11 +32,11 @@ from kakurenbo.cli.options import (
 from kakurenbo.contest import ANONYMIZE, ATTACK, FilePattern
 from kakurenbo.contest.commitments import digest
 from kakurenbo.contest.declarations import size_limit
+from kakurenbo.contest.submissions import is_ignored, printable_name
 from kakurenbo.core import Problems, json_bytes, write_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import escaped, retold, text
 from kakurenbo.proofs import ProofError, Receipt
-from kakurenbo.rounds.handing_in import left_aside, printable
 
 _UNDER_WAY = frozenset({"receiving", "received", "checking", "queued", "scoring"})
 _UNSUCCESSFUL = frozenset({"invalid", "failed", "parked", "withdrawn"})
@@ -107,7 +107,7 @@ def _chosen_files(paths: tuple[Path, ...]) -> dict[str, Path]:
     for path in paths:
         entries = [path]
         if path.is_dir():
-            entries = [entry for entry in sorted(path.iterdir()) if not left_aside(entry.name)]
+            entries = [entry for entry in sorted(path.iterdir()) if not is_ignored(entry.name)]
         for entry in entries:
             if not entry.is_file():
                 raise UsageError(text("submit.no_file", path=str(entry)))
@@ -153,7 +153,7 @@ def _patterns(contest: Entry, place: tuple[str, str]) -> list[FilePattern]:
 def _check_sizes(files: Mapping[str, Path], patterns: Sequence[FilePattern]) -> None:
     """Refuse what is too large before a byte of it is sent, as the judge would."""
     problems = Problems.join(
-        Problems.of("source.too_large", printable(name), limit=limit)
+        Problems.of("source.too_large", printable_name(name), limit=limit)
         for name, path in files.items()
         if path.stat().st_size > (limit := size_limit(patterns, name))
     )

@@ -38,13 +38,25 @@ from kakurenbo.contest import (
 )
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
 from kakurenbo.contest.readme import judges_text
+from kakurenbo.contest.records import (
+    PUBLISHED,
+    STATES,
+    SUPERSEDED,
+    Refusal,
+    RefusedAttachment,
+    limit_refusals,
+)
+from kakurenbo.contest.rounds import (
+    AttachedRound,
+    PublishedRound,
+    attach_to_round,
+    publish_round,
+    score_round,
+)
 from kakurenbo.contest.schedule import NO_SCHEDULE, moment
 from kakurenbo.core import InputError, check_free, collect_notices, write_file, write_folder
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import language, retold, text, text_or
-from kakurenbo.rounds import PublishedRound, Refusal, few_per_team, publish_round, score_round
-from kakurenbo.rounds.attaching import AttachedRound, attach_to_round
-from kakurenbo.rounds.publishing import PUBLISHED, STATES, SUPERSEDED, RefusedAttachment
 
 _GUESSABLE = 2**64
 _MAX_TEAMS = 9999
@@ -219,7 +231,7 @@ def _unassigned(files: Any, teams: set[str]) -> list[Refusal]:
     for file, problems in files:
         folder = file.partition("/")[0]
         refusals.append(Refusal.of(folder if folder in teams else "", file, problems))
-    return few_per_team(refusals)
+    return limit_refusals(refusals)
 
 
 def print_release_notices(published: PublishedRound) -> None:

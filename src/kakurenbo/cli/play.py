@@ -24,7 +24,9 @@ from kakurenbo.cli.options import (
     rulebook_command,
 )
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, ContestFacts, fits, misfit, read_facts
+from kakurenbo.contest.engine import Attachments
 from kakurenbo.contest.facts import ANSWER, TEAM, part_folder, parts_in, whole_of
+from kakurenbo.contest.submissions import check_names
 from kakurenbo.core import (
     InputError,
     Phrase,
@@ -42,7 +44,6 @@ from kakurenbo.core.messages import text, text_or
 from kakurenbo.core.problems import LISTED_ROWS
 from kakurenbo.core.rng import stream
 from kakurenbo.methods import registry
-from kakurenbo.rounds.publishing import Attachments, check_names
 
 RELEASE_ARGUMENTS = argument("handout"), argument("release"), JSON
 
@@ -88,11 +89,9 @@ def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> Ch
         files = [source for source in sources if source not in attached]
         facts = read_facts(handout_path, rules.name)
 
-        def read_attachments() -> Any:
-            _check_names(rules, facts, attached)
-            return rules.check_attachments(attached)
-
-        attachments = Attachments.read(read_attachments)
+        team = facts.team if facts else ""
+        named = rules.for_round(facts.round) if facts and team else rules
+        attachments = Attachments.read(named, team, attached)
         try:
             _check_names(rules, facts, files)
             submission = rules.read_release(handout, files)

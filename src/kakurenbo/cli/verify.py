@@ -35,6 +35,7 @@ from kakurenbo.cli.options import (
 from kakurenbo.cli.progress import LiveProgress
 from kakurenbo.contest import AnyRulebook
 from kakurenbo.contest.commitments import CANNOT_REPEAT, KEPT, SEED, Finding
+from kakurenbo.contest.verify import IN_PHASE, MADE_AGAIN, verify_round
 from kakurenbo.core import read_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import language, retold, shorten, text
@@ -43,7 +44,6 @@ from kakurenbo.proofs import Checkpoint, ProofError, Receipt, read_proof, verify
 from kakurenbo.proofs.log import FORMAT as CHECKPOINT
 from kakurenbo.proofs.receipts import FORMAT as RECEIPT
 from kakurenbo.reports.numbers import count, counted
-from kakurenbo.rounds import IN_PHASE, MADE_AGAIN, verify_round
 from kakurenbo.verification import Difference, Report, opened, strict, verify_archive
 from kakurenbo.verification.archive import LogFile
 from kakurenbo.verification.contest import check_whole_log

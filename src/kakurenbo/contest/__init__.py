@@ -1,10 +1,11 @@
-"""What anonymizers, measures, attacks and rulebooks promise each other, and the few types that cross layers."""
+"""The interface of a contest, the folders it is played by, and the steps of a round."""
 
 import sys
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from kakurenbo.contest.bases import LinkageContest, MembershipContest, Rows
 from kakurenbo.contest.credit import Chance, Credit
 from kakurenbo.contest.declarations import (
     ANONYMIZE,
@@ -15,9 +16,18 @@ from kakurenbo.contest.declarations import (
     Phase,
     Tries,
 )
+from kakurenbo.contest.engine import (
+    GuessesOutcome,
+    PublishedTargets,
+    ReleaseOutcome,
+    ScoredGuess,
+    judge_guesses,
+    judge_release,
+)
 from kakurenbo.contest.facts import CONTEST_FILE, ContestFacts, read_facts
 from kakurenbo.contest.fitting import fits, misfit, rulebooks_for
-from kakurenbo.contest.guesses import FoundGuess, Guesses, whole_numbers
+from kakurenbo.contest.folders import ContestFolder, Files
+from kakurenbo.contest.guesses import FoundGuess, Guesses
 from kakurenbo.contest.measure import (
     Figure,
     Measurement,
@@ -25,16 +35,18 @@ from kakurenbo.contest.measure import (
     Threshold,
     Unit,
     Utility,
+    at_least,
+    at_most,
     json_number,
 )
 from kakurenbo.contest.preparation import (
-    Files,
     Preparation,
     PreparedRound,
     Publication,
     RoundData,
     Secrets,
 )
+from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
 from kakurenbo.contest.results import (
     RoundResults,
     Standing,
@@ -49,8 +61,10 @@ from kakurenbo.contest.results import (
     why_no_attack,
     why_out,
 )
+from kakurenbo.contest.rounds import PublishedRound, ScoredRound, publish_round, score_round
 from kakurenbo.contest.rulebook import AnyRulebook, Player, Rulebook, Target
 from kakurenbo.contest.schedule import Schedule, read_schedule
+from kakurenbo.contest.verify import IN_PHASE, MADE_AGAIN, verify_round
 from kakurenbo.methods.base import (
     Anonymizer,
     Attack,
@@ -59,16 +73,20 @@ from kakurenbo.methods.base import (
     has_columns,
     unknown_column,
 )
+from kakurenbo.methods.threats import whole_numbers
 
 __all__ = [
     "ANONYMIZE",
     "ATTACK",
     "CONTEST_FILE",
+    "IN_PHASE",
+    "MADE_AGAIN",
     "Anonymizer",
     "AnyRulebook",
     "Attack",
     "Chance",
     "ContestFacts",
+    "ContestFolder",
     "Counting",
     "Credit",
     "Feedback",
@@ -77,19 +95,30 @@ __all__ = [
     "Files",
     "FoundGuess",
     "Guesses",
+    "GuessesOutcome",
+    "LinkageContest",
     "Measurement",
     "Mechanism",
+    "MembershipContest",
     "Phase",
     "Player",
     "Preparation",
     "PreparedRound",
     "Publication",
+    "PublishedRound",
+    "PublishedTargets",
+    "Refusal",
     "Release",
+    "ReleaseOutcome",
+    "ReleaseRecord",
     "RoundData",
     "RoundResults",
+    "Rows",
     "Rulebook",
     "Schedule",
     "Score",
+    "ScoredGuess",
+    "ScoredRound",
     "Secrets",
     "Standing",
     "Standings",
@@ -99,20 +128,28 @@ __all__ = [
     "Unit",
     "Utility",
     "as_decimal",
+    "at_least",
+    "at_most",
     "awarded",
     "by_number",
     "fits",
     "has_columns",
     "json_number",
+    "judge_guesses",
+    "judge_release",
+    "limit_refusals",
     "misfit",
+    "publish_round",
     "rank",
     "read_facts",
     "read_schedule",
     "rulebooks_for",
+    "score_round",
     "shown_unranked",
     "team_of",
     "two_digits",
     "unknown_column",
+    "verify_round",
     "whole_numbers",
     "why_no_attack",
     "why_out",

@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 
 from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
-from kakurenbo.core import STANDARD_INPUT, json_bytes, json_object
+from kakurenbo.core import STANDARD_INPUT, InputError, Source, json_bytes, read_json
 from kakurenbo.core.errors import UsageError
 
 CONTEST_FILE = "contest.json"
 _MAX_BYTES = 1_000_000
-_PART = re.compile(r"for_[0-9]+")
+PART_FOLDER = re.compile(r"for_[0-9]+")
 
 PUBLIC, TEAM, ATTACKERS, TARGET, ANSWER, SECRET = (
     "public",
@@ -93,13 +93,27 @@ def part_folder(attacker: str) -> str:
 
 def whole_of(folder: Path) -> Path:
     """The folder of the target or answer of which this is a part that was dealt to one attacker; else the folder itself."""
-    dealt = _PART.fullmatch(folder.name) and not os.path.lexists(folder / CONTEST_FILE)
+    dealt = PART_FOLDER.fullmatch(folder.name) and not os.path.lexists(folder / CONTEST_FILE)
     return folder.parent if dealt else folder
 
 
 def parts_in(folder: Path) -> list[Path]:
     """The parts that were dealt to single attackers, of those that lie in the folder of a target."""
-    return sorted(path for path in folder.iterdir() if _PART.fullmatch(path.name) and path.is_dir())
+    return sorted(
+        path for path in folder.iterdir() if PART_FOLDER.fullmatch(path.name) and path.is_dir()
+    )
+
+
+def parse_facts(source: Source, place: str) -> ContestFacts:
+    """Parse a ``contest.json``; ``place`` names it in the message of the UsageError."""
+    try:
+        return msgspec.convert(read_json(source, _MAX_BYTES), ContestFacts)
+    except InputError as error:
+        raise UsageError(f"{place}: {error.problems[0].sentence}") from error
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"{place}: this is no contest.json that prepare or publish wrote ({error})"
+        ) from None
 
 
 def read_facts(path: Path, rulebook: str = "") -> ContestFacts | None:
@@ -115,13 +129,7 @@ def read_facts(path: Path, rulebook: str = "") -> ContestFacts | None:
     place = whole_of(path if path.is_dir() else path.parent) / CONTEST_FILE
     if path == STANDARD_INPUT or not os.path.lexists(place):
         return None
-    content = json_object(place, "prepare or publish", _MAX_BYTES)
-    try:
-        facts = msgspec.convert(content, ContestFacts)
-    except msgspec.ValidationError as error:
-        raise UsageError(
-            f"{place}: this is no contest.json that prepare or publish wrote ({error})"
-        ) from None
+    facts = parse_facts(Source.of(place), str(place))
     if rulebook and facts.rulebook != rulebook:
         raise UsageError(
             f"{place}: this folder belongs to a contest of {facts.rulebook}, not of {rulebook}"

@@ -7,46 +7,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from kakurenbo.contest.credit import Credit
 from kakurenbo.contest.declarations import Counting, Phase
 from kakurenbo.contest.results import by_number, team_of
 from kakurenbo.core import Problem, Problems, Source
-from kakurenbo.core.errors import ParameterError
 
 G = TypeVar("G")
-_WHOLE = "whole numbers"
-_EXACT = 2.0**53  # below it every whole number is a float of its own
-
-
-def whole_numbers(parameter: str, values: ArrayLike) -> NDArray[np.int64]:
-    """A guess in numbers as an array of its own, or one short sentence on what it holds instead.
-
-    Raises
-    ------
-    ParameterError
-        Where there is anything but whole numbers.
-
-    Examples
-    --------
-    >>> whole_numbers("rows", [3, 1.0])
-    array([3, 1])
-    """
-    given = np.asarray(values)
-    if given.dtype.kind in "iu":
-        return np.array(given, dtype=np.int64)
-    if given.dtype.kind != "f":
-        raise ParameterError(
-            parameter, _WHOLE, f"{given.ravel()[0]!s:.40}" if given.size else "none"
-        )
-    wrong = given[
-        ~(np.abs(given) < _EXACT) | (given != np.floor(given))
-    ]  # not a number is neither less nor more
-    if len(wrong):
-        raise ParameterError(parameter, _WHOLE, float(wrong[0]))
-    return given.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

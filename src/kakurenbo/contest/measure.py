@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -61,6 +61,14 @@ class Figure:
         return {name: render(self.code, {}, name).message for name in LANGUAGES if self.code}
 
 
+def with_meanings(rulebook: str, figures: Mapping[str, Figure]) -> Mapping[str, Figure]:
+    """Return figures whose meanings stand in the catalogue under their names, ``amic2020.figure.vcm``."""
+    return {
+        name: replace(figure, code=f"{rulebook}.figure.{figure.code or name}")
+        for name, figure in figures.items()
+    }
+
+
 @dataclass(frozen=True)
 class Score:
     """What a measure says of a release.
@@ -93,6 +101,16 @@ class Threshold:
 
     def __str__(self) -> str:
         return f"{'≥' if self.minimum else '≤'} {self.value:g}"
+
+
+def at_most(value: float) -> Threshold:
+    """Return the threshold of a score that must not be higher."""
+    return Threshold(value, minimum=False)
+
+
+def at_least(value: float) -> Threshold:
+    """Return the threshold of a score that must not be lower."""
+    return Threshold(value)
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from kakurenbo.contest.commitments import OPENING_FILE, revealed_seed
-from kakurenbo.contest.facts import ContestFacts, read_facts
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE, digest, revealed_seed
+from kakurenbo.contest.facts import PUBLIC, ContestFacts
+from kakurenbo.contest.folders import ContestFolder, Files
 from kakurenbo.contest.results import team_of
-from kakurenbo.core import InputError, Source, collect_notices, read_file, sources_of
+from kakurenbo.core import README_FILES, InputError, Source, collect_notices
 from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.remembering import Memory, remembering_tables
 from kakurenbo.core.rng import stream
 
 if TYPE_CHECKING:
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
 H = TypeVar("H")
 V = TypeVar("V")
 
-Files = Mapping[str, bytes]
-"""Relative file name to content."""
+_TABLES = 4  # that a round remembers: the population, and the latest releases
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,25 +135,49 @@ class PreparedRound(Generic[H]):
     ----------
     rulebook : Rulebook
         Its options give way to what the folder says, where they were not given explicitly.
-    path : Path
-        The folder that ``prepare`` wrote.
+    place : Path or Files
+        The folder that ``prepare`` wrote, on disk or in memory.
     """
 
-    def __init__(self, rulebook: Rulebook[H, Any, Any, Any, Any, Any], path: Path) -> None:
-        facts = read_facts(path / "public", rulebook.name)
-        if facts is None or not os.path.lexists(path / "secret" / OPENING_FILE):
+    def __init__(self, rulebook: Rulebook[H, Any, Any, Any, Any, Any], place: Path | Files) -> None:
+        self.folder = ContestFolder(place)
+        facts = self.folder.folder("public").facts(rulebook.name)
+        secret = self.folder.folder("secret")
+        if facts is None or not secret.has(OPENING_FILE):
             raise UsageError(
-                f"{path}: give the organizer's folder, which prepare wrote with -o; it has 'public' and 'secret'"
+                f"{self.folder}: give the organizer's folder, which prepare wrote with -o; it has 'public' and 'secret'"
             )
-        self.path, self.facts = path, facts
+        self.facts = facts
         self.rules = rulebook.under(facts)
-        self.seed = revealed_seed(read_file(path / "secret" / OPENING_FILE))
+        self.seed = revealed_seed(secret.read(OPENING_FILE))
+        self.tables = Memory(_TABLES)
         self._handouts: dict[str, H] = {}
-        self._parsed: dict[Path, Any] = {}
+        self._parsed: dict[tuple[str, str], Any] = {}
+
+    @property
+    def path(self) -> Path:
+        """Where the folder lies; only for folders on disk."""
+        return self.folder.path
 
     @property
     def teams(self) -> tuple[str, ...]:
         return self.facts.teams
+
+    @cached_property
+    def phase_facts(self) -> ContestFacts:
+        """The facts of a phase folder, bound to the preparation before it."""
+        commitments = self.folder.folder("public").read(COMMITMENTS_FILE)
+        return self.facts.of(PUBLIC, commitments=digest(commitments))
+
+    @cached_property
+    def attackers(self) -> ContestFolder:
+        """What all attackers get beside the targets, in memory."""
+        return ContestFolder(self.folder.folder("attackers").all_files(), "attackers")
+
+    @cached_property
+    def has_readmes(self) -> bool:
+        """Whether folders of this round have READMEs; those of earlier versions have none."""
+        return self.folder.folder("public").has(README_FILES[0])
 
     def stream(self, *names: str) -> np.random.Generator:
         """Randomness of a purpose in this round."""
@@ -162,8 +187,9 @@ class PreparedRound(Generic[H]):
         """The handout of a team."""
         if team not in self._handouts:
             try:
-                with collect_notices():  # nothing that a team could do about
-                    self._handouts[team] = self.rules.read_handout(self.path / "teams" / team)
+                with collect_notices(), remembering_tables(self.tables):
+                    folder = self.folder.folder(f"teams/{team}")
+                    self._handouts[team] = self.rules.read_handout(folder)
             except InputError as error:
                 message = f"the handout of team {team} cannot be read: {error}"
                 raise KakurenboError(message) from error
@@ -180,28 +206,21 @@ class PreparedRound(Generic[H]):
 
     def read(self, name: str, reader: Callable[[Source], V], team: str = "") -> V:
         """A secret file, parsed once."""
-        places = [
-            self.path / folder / name
-            for folder in (f"secret/{team}" if team else "secret", "secret", "attackers")
-        ]
-        for place in places:
-            if place.is_file():
-                if place not in self._parsed:
-                    try:
-                        with collect_notices():
-                            self._parsed[place] = reader(Source.of(place))
-                    except InputError as error:
-                        message = f"the organizer's folder was damaged: {error}"
-                        raise KakurenboError(message) from error
-                value: V = self._parsed[place]
+        for place in (*([f"secret/{team}"] if team else []), "secret", "attackers"):
+            if (place, name) in self._parsed:
+                value: V = self._parsed[place, name]
+                return value
+            folder = self.attackers if place == "attackers" else self.folder.folder(place)
+            source = folder.source(name) if folder.file is None else None
+            if source is not None:
+                try:
+                    with collect_notices(), remembering_tables(self.tables):
+                        value = reader(source)
+                except InputError as error:
+                    message = f"the organizer's folder was damaged: {error}"
+                    raise KakurenboError(message) from error
+                self._parsed[place, name] = value
                 return value
         raise KakurenboError(
             f"the organizer's folder lacks {name}; give the folder as prepare wrote it"
         )
-
-
-def gathered(paths: Sequence[Path]) -> list[Source]:
-    """The files of several paths: those in folders without what only tells about the folder, others as they are."""
-    from kakurenbo.contest.facts import CONTEST_FILE
-
-    return [source for path in paths for source in sources_of(path) if source.name != CONTEST_FILE]

@@ -29,25 +29,22 @@ from kakurenbo.contest.facts import (
     TARGET,
     TEAM,
     ContestFacts,
-    part_folder,
-    parts_in,
     read_facts,
-    whole_of,
 )
+from kakurenbo.contest.folders import ContestFolder, Files
 from kakurenbo.contest.guesses import FoundGuess, Guesses, sort_guess_files
 from kakurenbo.contest.measure import Figure, Utility
 from kakurenbo.contest.preparation import (
-    Files,
     Preparation,
     Publication,
     RoundData,
     Secrets,
-    gathered,
 )
 from kakurenbo.contest.readme import readme_files
 from kakurenbo.contest.results import RoundResults, Standings, weights_of
 from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
-from kakurenbo.core import InputError, Schema, Source, collect_notices
+from kakurenbo.contest.standings import RoundScores, rank_rounds
+from kakurenbo.core import InputError, Schema, Source, collect_notices, table_bytes
 from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
 from kakurenbo.core.messages import Phrase
 from kakurenbo.core.rng import stream
@@ -221,16 +218,20 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     # -- public half: a team anonymizes ------------------------------------------------------------------------------
 
     @abstractmethod
-    def read_handout(self, path: Path) -> H:
-        """A handout from what a team was given: its folder, or the data file in it."""
+    def read_handout(self, folder: Path | ContestFolder) -> H:
+        """A handout from what a team was given: its folder, or the data file in it.
 
-    @abstractmethod
+        ``ContestFolder.of(folder)`` has its files, on disk or in memory; so does ``read_answer``.
+        """
+
     def anonymize(self, handout: H, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
-        """Run a method on a handout the way this contest's data wants it."""
+        """Run a method on a handout; by default on its ``table``."""
+        return anonymizer(handout.table, rng)  # type: ignore[attr-defined]
 
-    @abstractmethod
     def release_files(self, handout: H, release: Release) -> Files:
-        """The files a team would submit for this release."""
+        """Return the files that a team submits for a release; by default its one table."""
+        team = getattr(handout, "team", "")
+        return {self.release_name(team or "01"): table_bytes(release.table)}
 
     @abstractmethod
     def read_release(self, handout: H, sources: Sequence[Source]) -> S:
@@ -244,9 +245,9 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """Return the submission with its attachments, and notices where the two disagree."""
         return submission
 
-    @abstractmethod
     def measure(self, handout: H, submission: S) -> Utility:
-        """Utility scores, thresholds, and what limits them: every figure that needs no secret."""
+        """Return utility scores, thresholds, and what limits them: every figure that needs no secret."""
+        return Utility({})
 
     def released(self, handout: H, submission: S) -> tuple[H, Release] | None:
         """Return the tables of a submission, and the handout with the candidate that they were made of.
@@ -299,17 +300,18 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
             A method that the attacker assumes was used, beside what the files tell.
         """
 
-    @abstractmethod
     def guess_form(self, knowledge: K) -> F:
-        """What a guess at a target must look like, from what attackers know of it."""
+        """Return what a guess at a target must look like; by default the knowledge itself."""
+        return cast(F, knowledge)
 
     @abstractmethod
     def read_guess(self, form: F, source: Source) -> G:
         """One guess at one target, checked against the rules without the answer."""
 
-    @abstractmethod
     def guess_bytes(self, guess: G) -> bytes:
-        """One guess as the file that ``attack`` writes and ``credit`` reads."""
+        """Return the file of a guess; by default the numbers in its array ``rows``."""
+        lines = (",".join(map(str, np.atleast_1d(row).tolist())) for row in guess.rows)  # type: ignore[attr-defined]
+        return "".join(f"{line}\n" for line in lines).encode()
 
     def bytes_of_attack(self, guess: object) -> bytes:
         """What an attack returned, as its file.
@@ -328,21 +330,22 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     @classmethod
     def _guess_type(cls) -> type:
-        """The type that this rulebook gives for G; ``object`` where it gives none that could be asked for."""
-        bases = (
-            base
-            for one in cls.__mro__
-            for base in getattr(one, "__orig_bases__", ())
-            if get_origin(base) is Rulebook
-        )
-        named = next((get_args(base)[-1] for base in bases), object)
-        plain = get_origin(named) or named
-        return plain if isinstance(plain, type) else object
+        """Return the last type argument of a base, which is the guess; ``object`` where there is none."""
+        for base in (
+            base for parent in cls.__mro__ for base in getattr(parent, "__orig_bases__", ())
+        ):
+            origin = get_origin(base)
+            if isinstance(origin, type) and issubclass(origin, Rulebook):
+                guess = get_args(base)[-1]
+                if not isinstance(guess, TypeVar):
+                    plain = get_origin(guess) or guess
+                    return plain if isinstance(plain, type) else object
+        return object
 
     @property
-    @abstractmethod
     def sample_attacks(self) -> Mapping[str, Attack[K, G]]:
         """The organizers' own attacks by the name they are shown under; several where the rules count several."""
+        return {}
 
     @property
     def only_shown(self) -> frozenset[str]:
@@ -365,21 +368,45 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
             Whose part is read, where parts were dealt: empty for what is everybody's; None for the only part that lies there,
             as in a folder that one attacker was given.
         """
-        facts = read_facts(paths[0], self.name)
-        if paths[0].is_dir() and facts is not None and facts.folder not in (TARGET, ATTACKERS):
+        first, *others = map(ContestFolder, paths)
+        facts = first.facts(self.name)
+        if first.file is not None or facts is None or facts.folder == ATTACKERS:
+            sources = [source for folder in (first, *others) for source in folder.files]
+            return self.target_from_sources(sources, facts, declared)
+        if facts.folder != TARGET:
             raise InputError.of("target.other_folder", str(paths[0]), folder=facts.folder)
-        if paths[0].is_dir() and facts is not None and facts.folder == TARGET:
-            whole = whole_of(paths[0])
-            parts = [paths[0]] if whole != paths[0] else _dealt(whole, attacker)
-            beside = whole.absolute().parent.parent / "attackers"
-            paths = (
-                whole,
-                *parts,
-                *paths[1:],
-                *([beside] if len(paths) == 1 and beside.is_dir() else []),
-            )
+        beside = first.whole.path.absolute().parent.parent / "attackers"
+        if not others and beside.is_dir():
+            others = [ContestFolder(beside)]
+        return self.target_from_folders(first, others, declared=declared, attacker=attacker)
+
+    def target_from_folders(
+        self,
+        target: ContestFolder,
+        others: Sequence[ContestFolder],
+        *,
+        declared: Anonymizer | None = None,
+        attacker: str | None = None,
+    ) -> Target[K, F]:
+        """Read a target from its folder (or its dealt part) and what attackers get beside it."""
+        whole = target.whole
+        parts = list(whole.parts.values())
+        if whole is not target:
+            parts = [target]
+        elif attacker is not None:
+            parts = [part for name, part in whole.parts.items() if name == attacker]
+        elif len(parts) > 1:
+            parts = []
+        folders = (whole, *parts, *others)
+        sources = [source for folder in folders for source in folder.files]
+        return self.target_from_sources(sources, whole.facts(self.name), declared)
+
+    def target_from_sources(
+        self, sources: Sequence[Source], facts: ContestFacts | None, declared: Anonymizer | None
+    ) -> Target[K, F]:
+        """Read a target from its files; ``facts`` are those of its folder."""
         rules = self.under(facts)
-        knowledge = rules.read_knowledge(gathered(paths), declared)
+        knowledge = rules.read_knowledge(sources, declared)
         return Target(facts.target if facts else "", knowledge, rules.guess_form(knowledge))
 
     def guess_files(self, guesses: Mapping[str, G], attacker: str) -> Files:
@@ -419,12 +446,12 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """What attackers get of one team's release, and the answer; a function of the seed, the team and the release alone."""
 
     @abstractmethod
-    def read_answer(self, path: Path) -> A:
+    def read_answer(self, folder: Path | ContestFolder) -> A:
         """The secret answer of one target: its folder ``answers/NN``, or the file in it."""
 
-    @abstractmethod
     def answer_form(self, answer: A) -> F:
-        """What a guess at a target must look like, where only the answer is at hand."""
+        """Return what a guess at a target must look like, from its answer; by default the answer itself."""
+        return cast(F, answer)
 
     def answer_for(self, answer: A, attacker: str) -> A:
         """The answer to what one attacker was given, where the contest deals a part to each; else it is the same for all."""
@@ -433,17 +460,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     @abstractmethod
     def score_guess(self, answer: A, guess: G) -> Credit:
         """What one guess earns."""
-
-    def credit_outcomes(self) -> int | None:
-        """How many different credits a guess at one target can get at most; None where the rulebook does not tell.
-
-        With :meth:`answer_bits` it tells an organizer how much of the answers whoever sees credits while guessing can learn.
-        """
-        return None
-
-    def answer_bits(self) -> float | None:
-        """How many bits the answer to one target has at least: log2 of how many there can be; None where that is unknown."""
-        return None
 
     def secret_measures(self, secrets: Secrets[H], submission: S) -> Utility | None:
         """Figures of a release that need a secret, such as a hidden test set; None where the contest has none."""
@@ -542,9 +558,14 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     # -- results -------------------------------------------------------------------------------------------------------
 
-    @abstractmethod
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
-        """Ranks and awards. One round, under any name, is ranked alone; several are weighed as the rules say."""
+        """Rank one round, under any name, alone, or several by the weights of the rules.
+
+        By default a release scores 1 minus the best accuracy against it, and an attacker its mean accuracy; the sum of both
+        ranks is the overall score.
+        """
+        scores = {name: RoundScores.of(results) for name, results in rounds.items()}
+        return rank_rounds(rounds, scores, self.weighed(rounds))
 
     def read_published(self, source: Source) -> RoundResults:
         """The results of a round from a table that the contest published; a rulebook whose contest had one reads it."""
@@ -553,14 +574,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def weighed(self, rounds: Mapping[str, RoundResults]) -> Mapping[str, Fraction]:
         """The factor of each round that is ranked."""
         return weights_of(rounds, self.weights)
-
-
-def _dealt(target: Path, attacker: str | None) -> list[Path]:
-    """The part of a target's folder that one attacker was dealt, where there is one: see ``Rulebook.read_target``."""
-    parts = parts_in(target)
-    if attacker is None:
-        return parts if len(parts) == 1 else []
-    return [part for part in parts if part.name == part_folder(attacker)]
 
 
 AnyRulebook = Rulebook[Any, Any, Any, Any, Any, Any]

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.core import Category, Moments, Table
+from kakurenbo.core.arrays import Bools, Floats, Ints, Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data.moments import MAX_GROUPS, neighbours
 from kakurenbo.data.numerics import on_grid, one_blas_thread, shrinking_blocks
-from kakurenbo.data.statistics import Floats, Ints
 
 _PILOT_ROWS = 8_192  # at most; the tilt is fitted on these rows before all of the pool is used
 _LEAST_PILOT_ROWS = 1_024
@@ -31,7 +30,7 @@ _SMALLEST_BLOCK = 64
 _LARGEST_CHANGE = 1.0  # root mean square change of a logit by steering
 
 
-def tilted_rows(source: Moments, pool: Table, rows: int, rng: np.random.Generator) -> Ints:
+def tilted_rows(source: Moments, pool: Table, rows: int, rng: Rng) -> Ints:
     """Choose ``rows`` rows of a pool so that their moments are the source's.
 
     Parameters
@@ -83,7 +82,7 @@ class _Features:
 
     columns: Any
     factors: Floats
-    used: NDArray[np.bool_]
+    used: Bools
 
     def __len__(self) -> int:
         return len(self.factors)
@@ -153,9 +152,7 @@ def _features(source: Moments, pool: Table) -> tuple[_Features, Floats]:
     return _Features(columns, np.column_stack(factors), mask), np.concatenate(targets)[mask]
 
 
-def _fit(
-    features: _Features, targets: Floats, rows: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
+def _fit(features: _Features, targets: Floats, rows: int, rng: Rng) -> tuple[Floats, Floats]:
     """Fit the tilt, shape (f,), by Newton's method; return it and the inverse of the curvature per row chosen, shape (f, f).
 
     The curvature is that of a pilot of the pool; the last steps look at every row, with the same curvature and no penalty.
@@ -190,7 +187,7 @@ def _fit(
     return on_grid(tilt), gain
 
 
-def _pilot(features: _Features, width: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
+def _pilot(features: _Features, width: int, rng: Rng) -> tuple[Ints, Floats]:
     """Sample rows of the pool, the likelier the rarer their levels; return them and how many rows each stands for."""
     size = int(np.clip(_PILOT_WORK // width, _LEAST_PILOT_ROWS, _PILOT_ROWS))
     if len(features) <= size:
@@ -201,9 +198,7 @@ def _pilot(features: _Features, width: int, rng: np.random.Generator) -> tuple[I
     return rows, 1 / chances[rows]
 
 
-def _steered(
-    features: _Features, wanted: Floats, tilt: Floats, gain: Floats, rng: np.random.Generator
-) -> NDArray[np.bool_]:
+def _steered(features: _Features, wanted: Floats, tilt: Floats, gain: Floats, rng: Rng) -> Bools:
     """Take rows, shape (n,), so that the sums of their features come close to ``wanted``, shape (f,)."""
     from scipy.special import expit
 

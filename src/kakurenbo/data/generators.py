@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from kakurenbo.core import Moments, Table, dummy_names
+from kakurenbo.core.arrays import Ints, Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data import moments, omth17
 from kakurenbo.data.distinct import tilted_rows
-from kakurenbo.data.statistics import Ints
 
 DRAWN_PER_DISTINCT = 10  # rows drawn for each different row: 1,000,000 for 100,000 in amic2020
 _FURTHER_ROUNDS = 9
@@ -48,10 +48,10 @@ class Generator:
         Numbers of the different rows, ascending, that remain where duplicates are dropped; None for equal chances.
     """
 
-    draw: Callable[[Moments, int, np.random.Generator], Table]
-    choose: Callable[[Moments, Table, int, np.random.Generator], Ints] | None = None
+    draw: Callable[[Moments, int, Rng], Table]
+    choose: Callable[[Moments, Table, int, Rng], Ints] | None = None
 
-    def __call__(self, moments: Moments, rows: int, rng: np.random.Generator) -> Table:
+    def __call__(self, moments: Moments, rows: int, rng: Rng) -> Table:
         """Draw ``rows`` rows."""
         return self.draw(moments, rows, rng)
 
@@ -69,7 +69,7 @@ def generate(
     generator: Generator,
     source: Moments,
     rows: int,
-    rng: np.random.Generator,
+    rng: Rng,
     *,
     distinct: bool = False,
 ) -> Table:
@@ -91,9 +91,7 @@ def generate(
     return distinct_rows(generator, source, rows, rows * DRAWN_PER_DISTINCT, rng)
 
 
-def distinct_rows(
-    generator: Generator, moments: Moments, rows: int, drawn: int, rng: np.random.Generator
-) -> Table:
+def distinct_rows(generator: Generator, moments: Moments, rows: int, drawn: int, rng: Rng) -> Table:
     """Draw ``drawn`` rows, drop duplicates, choose ``rows`` of what is left; draw again while there are too few.
 
     Parameters
@@ -135,7 +133,7 @@ def distinct_rows(
     return pool.take(generator.choose(moments, pool, rows, rng))
 
 
-def sample_rows(n: int, size: int, rng: np.random.Generator) -> Ints:
+def sample_rows(n: int, size: int, rng: Rng) -> Ints:
     """Draw ``size`` different row numbers of a table with ``n`` rows, ascending, so that the row order is kept.
 
     Examples
@@ -148,7 +146,7 @@ def sample_rows(n: int, size: int, rng: np.random.Generator) -> Ints:
     return np.sort(rng.choice(n, size=size, replace=False, shuffle=False)).astype(np.int64)
 
 
-def sample_rows_at(rate: float, n: int, rng: np.random.Generator) -> Ints:
+def sample_rows_at(rate: float, n: int, rng: Rng) -> Ints:
     """Draw the row numbers of a random ``rate`` of a table with ``n`` rows, ascending (randomsampling.py).
 
     Parameters

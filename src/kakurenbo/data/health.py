@@ -23,7 +23,8 @@ from kakurenbo.core import (
     gather,
     read_table,
 )
-from kakurenbo.data.statistics import Floats, stored_statistics
+from kakurenbo.core.arrays import Floats
+from kakurenbo.data.statistics import stored_statistics
 
 NAMES = ("gen", "age", "race", "edu", "mar", "bmi", "dep", "pir", "gh", "mets", "qm", "dia")
 """The columns in their order: files have no header."""

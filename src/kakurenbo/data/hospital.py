@@ -14,6 +14,7 @@ import datetime
 import numpy as np
 import polars as pl
 
+from kakurenbo.core.arrays import Rng
 from kakurenbo.data.statistics import stored_statistics
 
 FIRST_DAY, DAYS = datetime.date(2024, 1, 1), 366
@@ -22,7 +23,7 @@ _ON_ANOTHER_WARD = 0.05  # share of stays that are not on the ward of their diag
 _QUIET_WEEKEND = 0.35  # admissions on a Saturday or Sunday, relative to another day
 
 
-def hospital(rows: int, rng: np.random.Generator) -> pl.DataFrame:
+def hospital(rows: int, rng: Rng) -> pl.DataFrame:
     """Draw stays in a made-up hospital in 2024.
 
     Parameters

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kakurenbo.core import Category, Codes, Column, Integer, Moments, Schema, Table
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.data.numerics import check_request, on_grid, one_blas_thread, shrinking_blocks
-from kakurenbo.data.statistics import Floats, Ints, quota_codes
+from kakurenbo.data.statistics import quota_codes
 
 # An integer that is drawn conditionally is drawn in this many groups of neighbouring values at most. Within a group the
 # values follow the source's histogram; 32 groups leave less than 1% of the variance inside.
@@ -44,7 +45,7 @@ _RAKINGS = 2
 _TINY = 1e-12
 
 
-def generate(moments: Moments, rows: int, rng: np.random.Generator) -> Table:
+def generate(moments: Moments, rows: int, rng: Rng) -> Table:
     """Draw a table whose histograms and covariance match those of a source.
 
     Parameters
@@ -63,16 +64,14 @@ def generate(moments: Moments, rows: int, rng: np.random.Generator) -> Table:
     return calibrated(moments, rng)(rows, rng)
 
 
-def calibrated(
-    moments: Moments, rng: np.random.Generator
-) -> Callable[[int, np.random.Generator], Table]:
+def calibrated(moments: Moments, rng: Rng) -> Callable[[int, Rng], Table]:
     """Calibrate the generator of one source once; the result is called as ``draw(rows, rng)``."""
     check_request(moments, 1)
     with one_blas_thread():
         plan = Plan.of(moments)
         conditionals = _calibrate(plan, rng)
 
-    def draw(rows: int, rng: np.random.Generator) -> Table:
+    def draw(rows: int, rng: Rng) -> Table:
         check_request(moments, rows)
         with one_blas_thread():
             groups = _draw(plan, conditionals, rows, rng)
@@ -313,7 +312,7 @@ class _Conditional:
     gain: Floats
 
 
-def _calibrate(plan: Plan, rng: np.random.Generator) -> tuple[_Conditional, ...]:
+def _calibrate(plan: Plan, rng: Rng) -> tuple[_Conditional, ...]:
     """Fit the conditionals of all factors but the first, each on a pilot sample of the ones before it."""
     if not plan.factors:
         return ()
@@ -355,7 +354,7 @@ def _odds(effects: Floats, bias: Floats) -> tuple[Floats, Floats]:
     return np.exp(effects, out=effects), highest
 
 
-def _pick(odds: Floats, rng: np.random.Generator) -> Ints:
+def _pick(odds: Floats, rng: Rng) -> Ints:
     """Draw one group per row with chances proportional to ``odds``, shape (K, n) -> (n,)."""
     level = rng.random(odds.shape[1]) * odds.sum(axis=0)
     codes: Ints = (np.cumsum(odds[:-1], axis=0) <= level).sum(axis=0)
@@ -438,9 +437,7 @@ def _fit(plan: Plan, factor: Factor, design: Any) -> tuple[Floats, Floats]:
 # -- steered draws -----------------------------------------------------------------------------------------------------
 
 
-def _draw(
-    plan: Plan, conditionals: tuple[_Conditional, ...], rows: int, rng: np.random.Generator
-) -> list[Codes]:
+def _draw(plan: Plan, conditionals: tuple[_Conditional, ...], rows: int, rng: Rng) -> list[Codes]:
     """Draw the group of every factor for every row, each of shape (rows,)."""
     if not plan.factors:
         return []
@@ -463,7 +460,7 @@ class _Steered:
         self._cross = np.zeros_like(aim.cross)  # (d', s) sum of (x - mean) features
         self._counts = np.zeros(aim.factor.size)
 
-    def draw(self, design: Any, rng: np.random.Generator) -> Codes:
+    def draw(self, design: Any, rng: Rng) -> Codes:
         """Draw groups of one block of rows, shape (n,), so as to make up for what is missing."""
         aim, factor, size = self._aim, self._aim.factor, design.shape[0]
         missing = (self._rows * aim.cross - self._cross) / size
@@ -490,7 +487,7 @@ class _Steered:
         return codes
 
 
-def _ungroup(factor: Factor, groups: Codes, rng: np.random.Generator) -> Codes:
+def _ungroup(factor: Factor, groups: Codes, rng: Rng) -> Codes:
     """Return codes of the column for the groups drawn: within a group the source's own frequencies, exactly."""
     if factor.size == len(factor.levels):
         return factor.levels[groups]

@@ -9,8 +9,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from kakurenbo.core import Moments
+from kakurenbo.core.arrays import Floats
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.data.statistics import Floats
 
 LARGEST_BLOCK = 16_384
 

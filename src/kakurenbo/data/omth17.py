@@ -8,15 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from kakurenbo.core import Category, Codes, Integer, Moments, Table
+from kakurenbo.core.arrays import Floats, Rng
 from kakurenbo.data.numerics import check_request, one_blas_thread
-from kakurenbo.data.statistics import Floats
 
 _BLOCK = 65_536
 _RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding
 _DECIMALS = 9  # values closer than this are ties: the arg max must not depend on rounding
 
 
-def generate(moments: Moments, rows: int, rng: np.random.Generator) -> Table:
+def generate(moments: Moments, rows: int, rng: Rng) -> Table:
     """Draw a table by steps (1) to (5) of the rules.
 
     Parameters

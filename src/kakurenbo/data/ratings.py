@@ -23,9 +23,10 @@ from kakurenbo.core import (
     gather,
     read_table,
 )
+from kakurenbo.core.arrays import Ints, Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data import moments
-from kakurenbo.data.statistics import Ints, quota_codes, stored_statistics
+from kakurenbo.data.statistics import quota_codes, stored_statistics
 
 NAME = "Name"
 USER = "User ID"
@@ -209,10 +210,10 @@ class RatingsGenerator:
     Calibrated once; then every team's tables come from a stream of its own.
     """
 
-    def __init__(self, rng: np.random.Generator) -> None:
+    def __init__(self, rng: Rng) -> None:
         self._related = moments.calibrated(ratings_statistics().related, rng)
 
-    def __call__(self, tables: int, rows: int, rng: np.random.Generator) -> list[Table]:
+    def __call__(self, tables: int, rows: int, rng: Rng) -> list[Table]:
         """Draw ``tables`` tables of ``rows`` rows (10,000 in the contest) at once and deal them out.
 
         Returns
@@ -233,7 +234,7 @@ class RatingsGenerator:
         return dealt
 
 
-def made_up_names(count: int, rng: np.random.Generator) -> list[str]:
+def made_up_names(count: int, rng: Rng) -> list[str]:
     """Put different names together from syllables, a given and a family part, so that they are nobody's.
 
     Examples

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.data.statistics import (
     LEVELS,
-    Floats,
-    Ints,
     deal,
     pick_between,
     stored_statistics,
@@ -58,7 +57,7 @@ class Shelf:
         The least popular first, words such as POST last.
     """
 
-    def __init__(self, items: int | None, rng: np.random.Generator) -> None:
+    def __init__(self, items: int | None, rng: Rng) -> None:
         known = self._known = shop_statistics()
         count = known["items"] if items is None else items
         self._words = known["words"] if count >= FEWEST_FOR_WORDS else {}
@@ -83,7 +82,7 @@ class Shelf:
         words = [word[name] for word in self._words.values()]
         return np.concatenate((values, words)).astype(np.int64)
 
-    def _name(self, rng: np.random.Generator) -> Ints:
+    def _name(self, rng: Rng) -> Ints:
         """Draw codes and seasons; return the number of each item's prefix, as frequent in each popularity class as in T."""
         prefixes = self._known["prefixes"]
         tallies = np.array([prefix["items"] for prefix in prefixes.values()])
@@ -109,7 +108,7 @@ class Shelf:
         self._season = self._with_words(season, "season")
         return which
 
-    def _price(self, rng: np.random.Generator) -> None:
+    def _price(self, rng: Rng) -> None:
         """Draw usual price and kind of quantity of every item, and the share of its rows at each other price."""
         known = self._known
         usual = np.zeros(len(self.codes))
@@ -130,7 +129,7 @@ class Shelf:
             kind[members] = deal(tally, len(members), rng)
         self._kind, self._usual = self._with_words(kind, "quantity_kind"), usual
 
-    def _arrange(self, popularity: Floats, rng: np.random.Generator) -> None:
+    def _arrange(self, popularity: Floats, rng: Rng) -> None:
         """Compute running sums of popularity by week and taste, in which a uniform number finds an item."""
         weights = popularity * (self._intensity + 1e-9)
         visits = np.asarray(self._known["visits_per_date"], dtype=np.float64)
@@ -151,7 +150,7 @@ class Shelf:
         intensity: Floats = self._intensity[date // DAYS_PER_PERIOD, item]
         return intensity
 
-    def pick(self, date: Ints, taste: Ints, rng: np.random.Generator) -> Ints:
+    def pick(self, date: Ints, taste: Ints, rng: Rng) -> Ints:
         """Draw an item of each taste by popularity in the week of the date; ``ANY_TASTE`` is the whole shop."""
         items = len(self._by_taste)
         week, anywhere = date // DAYS_PER_PERIOD * items, taste == ANY_TASTE
@@ -164,7 +163,7 @@ class Shelf:
         picked: Ints = self._by_taste[np.minimum(place, items - 1)]
         return picked
 
-    def quantities(self, item: Ints, level: Floats, rng: np.random.Generator) -> Ints:
+    def quantities(self, item: Ints, level: Floats, rng: Rng) -> Ints:
         """Return the quantity of each row at this level (0 to 1) of the distribution of its item's kind."""
         passed = np.cumsum(self._known["quantity_kinds"], axis=1)
         passed /= passed[:, -1:]
@@ -182,7 +181,7 @@ class Shelf:
         others = np.floor(np.where(place == width - 1, large, between) + 1e-9)
         return np.where(place % 2 == 1, exact, others).astype(np.int64)
 
-    def prices(self, item: Ints, date: Ints, qty: Ints, rng: np.random.Generator) -> Floats:
+    def prices(self, item: Ints, date: Ints, qty: Ints, rng: Rng) -> Floats:
         """Return the price of each row: usual, changed since some day, lower for many; a few stray ones, and those of words."""
         # Price lists use the same few points: a changed price is the nearest of the shop's usual prices.
         points, another = np.unique(self._usual), self._another_price("changed", rng)
@@ -221,7 +220,7 @@ class Shelf:
             price[sold] = np.asarray(word["prices"])[level]
         return np.maximum(0.01, price.round(3))
 
-    def _another_price(self, why: str, rng: np.random.Generator) -> Floats:
+    def _another_price(self, why: str, rng: Rng) -> Floats:
         """Draw a price of each item at one of the stored ratios to its usual price, shape (items,)."""
         band = np.searchsorted(PRICE_BANDS, self._usual, side="right")
         level = rng.random(len(band))

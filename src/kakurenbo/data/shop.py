@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from kakurenbo.core import Table
+from kakurenbo.core.arrays import Bools, Floats, Ints, Rng
 from kakurenbo.data.shelf import ANY_TASTE, POSTAGE, TASTES, Shelf, shop_statistics
-from kakurenbo.data.statistics import LEVELS, Floats, Ints, deal, pick_between, value_at
+from kakurenbo.data.statistics import LEVELS, deal, pick_between, value_at
 from kakurenbo.data.transactions import CONTEST, LARGEST_QUANTITY, SCHEMA
 
 CLASSES = 10  # of baskets by size, and of customers by rows
@@ -30,9 +30,7 @@ UNEVENNESS = 1.0  # shape of the gamma weights by which a basket's rows fall on 
 _FITTING, _REDRAWS, _TRIES = 12, 3, 3
 
 
-def simulate_shop(
-    rng: np.random.Generator, customers: int | None = None, items: int | None = None
-) -> Table:
+def simulate_shop(rng: Rng, customers: int | None = None, items: int | None = None) -> Table:
     """Simulate a year of transactions.
 
     Parameters
@@ -52,7 +50,7 @@ def simulate_shop(
 class _Shop:
     """A shop while its rows are drawn; they are grouped by visit, visits are ordered by customer and time."""
 
-    def __init__(self, customers: int | None, items: int | None, rng: np.random.Generator) -> None:
+    def __init__(self, customers: int | None, items: int | None, rng: Rng) -> None:
         self.known, self.rng = shop_statistics(), rng
         self.count: int = self.known["customers"] if customers is None else customers
         # Customer, date, minute and number of rows of each visit.
@@ -105,7 +103,7 @@ class _Shop:
         rows[first] += np.maximum(0, FEWEST_ROWS - np.bincount(customer, rows, minlength=count))
         return customer, month, rows.astype(np.int64)
 
-    def _draw_presence(self) -> NDArray[np.bool_]:
+    def _draw_presence(self) -> Bools:
         """Draw which customers buy in which months, shape (customers, months), as many of each as in T."""
         per_month, rng = np.asarray(self.known["customers_per_month"]), self.rng
         active = 1 + deal(self.known["months_per_customer"], self.count, rng)
@@ -117,7 +115,7 @@ class _Shop:
         for _ in range(_FITTING):
             appeal = noise + weight
             least = np.take_along_axis(-np.sort(-appeal, axis=1), active[:, None] - 1, axis=1)
-            present: NDArray[np.bool_] = appeal >= least
+            present: Bools = appeal >= least
             weight += np.log(wanted / np.maximum(0.5, present.sum(axis=0)))
         return present
 
@@ -203,7 +201,7 @@ class _Shop:
             item[out] = item[earlier_row(out)]
         return np.where(copies & (shelf.in_season(self.row_date, item) < bound), new, item)
 
-    def _add_postage(self, item: Ints) -> NDArray[np.bool_]:
+    def _add_postage(self, item: Ints) -> Bools:
         """Let customers abroad pay postage in most visits, mostly as the last row; return which rows became postage."""
         facts, rng, posted = self.known["postage"], self.rng, np.zeros(len(item), dtype=bool)
         if POSTAGE not in self.shelf.codes:

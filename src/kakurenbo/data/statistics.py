@@ -8,10 +8,9 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from kakurenbo.core.arrays import Floats, Ints, Rng
 
 LEVELS = np.round(
     np.concatenate(
@@ -54,13 +53,13 @@ def share_out(tally: ArrayLike, count: int) -> Ints:
     return shares
 
 
-def deal(tally: ArrayLike, count: int, rng: np.random.Generator) -> Ints:
+def deal(tally: ArrayLike, count: int, rng: Rng) -> Ints:
     """Return ``count`` positions of ``tally`` in random order, each as often as :func:`share_out` says."""
     shares = share_out(tally, count)
     return rng.permutation(np.repeat(np.arange(len(shares)), shares))
 
 
-def quota_codes(weights: Ints, size: int, rng: np.random.Generator) -> Ints:
+def quota_codes(weights: Ints, size: int, rng: Rng) -> Ints:
     """Return ``size`` codes in random order, code c ``size * weights[c] / sum(weights)`` times, rounded up or down.
 
     Examples
@@ -78,7 +77,7 @@ def quota_codes(weights: Ints, size: int, rng: np.random.Generator) -> Ints:
     return codes
 
 
-def pick_between(passed: Floats, first: Ints, last: Ints, rng: np.random.Generator) -> Ints:
+def pick_between(passed: Floats, first: Ints, last: Ints, rng: Rng) -> Ints:
     """Draw positions from ``first`` to ``last`` (excluded) with chances by the steps of the running sums ``passed``."""
     low, high = passed[first], passed[last]
     aim = low + rng.random(len(first)) * (high - low)

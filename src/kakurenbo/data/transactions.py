@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kakurenbo.core import Category, Codes, Date, Decimal, Integer, Schema, Table, Text
+from kakurenbo.core.arrays import Bools, Floats, Ints
 from kakurenbo.core.csv import cells_of
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.messages import Phrase
@@ -252,7 +253,7 @@ def narrowed(table: Table) -> Table:
 # -- prices -----------------------------------------------------------------------------------------------------------
 
 
-def prices(table: Table) -> NDArray[np.float64]:
+def prices(table: Table) -> Floats:
     """Return the price of each row as a number, shape (n,)."""
     price = table.codes["price"]
     if isinstance(table.schema["price"], Text):
@@ -260,7 +261,7 @@ def prices(table: Table) -> NDArray[np.float64]:
     return price
 
 
-def comparable_prices(table: Table) -> NDArray[np.int64]:
+def comparable_prices(table: Table) -> Ints:
     """Return a whole number per row that is equal for equal prices of any two tables, shape (n,).
 
     A price that was read as a text equals the number that is written just so, and no other: "2.50" is not 2.5.
@@ -269,11 +270,11 @@ def comparable_prices(table: Table) -> NDArray[np.int64]:
         return (table.codes["price"] + 0.0).view(np.int64)  # adding makes -0 and 0 one number
     numbers = [(float(text), text) for text in table.vocabularies["price"]]
     exact = [number if repr(number) == text else np.nan for number, text in numbers]
-    codes: NDArray[np.int64] = np.array(exact, dtype=np.float64).view(np.int64)
+    codes: Ints = np.array(exact, dtype=np.float64).view(np.int64)
     return codes[table.codes["price"]]
 
 
-def price_changes(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def price_changes(first: Floats, second: Floats) -> Floats:
     """Compute what E5 counts (10b): 1 - min(p, p') / max(p, p'); 0 where both are 0, else 1 where one is not positive.
 
     Infinite prices and nan, which the competition's evaluator let through, are 1 off every price of T.
@@ -291,11 +292,11 @@ def price_changes(first: NDArray[np.float64], second: NDArray[np.float64]) -> ND
 # -- users and items --------------------------------------------------------------------------------------------------
 
 
-def kept(table: Table) -> NDArray[np.bool_]:
+def kept(table: Table) -> Bools:
     """Return which rows of A(T) are not deleted, shape (n,)."""
     vocabulary = table.vocabularies["id_user"]
     deleted = vocabulary.index(DELETED) if DELETED in vocabulary else -1
-    mask: NDArray[np.bool_] = table.codes["id_user"] != deleted
+    mask: Bools = table.codes["id_user"] != deleted
     return mask
 
 
@@ -315,7 +316,7 @@ def with_users(table: Table, users: pl.Series) -> Table:
     )
 
 
-def delete_rows(table: Table, doomed: NDArray[np.bool_]) -> Table:
+def delete_rows(table: Table, doomed: Bools) -> Table:
     """Mark further rows as deleted."""
     return with_users(table, table.texts("id_user").set(pl.Series(doomed), DELETED))
 
@@ -330,7 +331,7 @@ def item_codes(table: Table, vocabulary: tuple[str, ...]) -> Codes:
     return codes
 
 
-def top_items(items: Codes, item_count: int, places: int) -> NDArray[np.bool_]:
+def top_items(items: Codes, item_count: int, places: int) -> Bools:
     """Return which items have most rows, ties by item code (codes are positions in the sorted item list), shape (items,)."""
     counts = np.bincount(items, minlength=item_count)
     order = np.argsort(-counts, kind="stable")[:places]

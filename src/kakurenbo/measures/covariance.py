@@ -6,14 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contest import Score
 from kakurenbo.core import Moments, Schema, Table, dummy_names
-from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.arrays import Floats
 from kakurenbo.measures.regression import Regression
-
-Floats = NDArray[np.float64]
 
 
 def covariance_utility(original: Moments, released: Moments, edition: int = 1) -> Score:
@@ -21,8 +18,6 @@ def covariance_utility(original: Moments, released: Moments, edition: int = 1) -
 
     Edition 1 sums |s^D - s^C| over all elements, edition 2 takes the largest row sum.
     """
-    if edition not in (1, 2):
-        raise ParameterError("edition", "1 or 2", edition)
     difference = np.abs(released.covariance - original.covariance)
     total = float(difference.sum() if edition == 1 else difference.sum(axis=1).max())
     return Score(
@@ -40,12 +35,13 @@ def correlation_difference(original: Moments, released: Moments) -> Score:
 
 def _worst_pair(schema: Schema, difference: Floats) -> dict[str, object]:
     """Return the two columns that differ most; empty where none does."""
-    largest = float(difference.max())
-    if largest == 0:
-        return {}
-    names = ["=".join(filter(None, name)) for name in dummy_names(schema)]
+    largest, names = float(difference.max()), _dummy_labels(schema)
     first, second = sorted(divmod(int(difference.argmax()), len(names)))
-    return {"pair": [names[first], names[second]], "difference": largest}
+    return {"pair": [names[first], names[second]], "difference": largest} if largest else {}
+
+
+def _dummy_labels(schema: Schema) -> list[str]:
+    return ["=".join(filter(None, name)) for name in dummy_names(schema)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +69,9 @@ class Correlations:
 
 def one_hot_correlations(table: Table) -> Correlations:
     """Return the correlations of a table of one row at least."""
-    view, columns = table.dummies(), dummy_names(table.schema)
-    occurs = np.array([level is None for _, level in columns]) | view.any(axis=0)
+    view, levels = table.dummies(), [level for _, level in dummy_names(table.schema)]
+    occurs = np.array([level is None for level in levels]) | view.any(axis=0)
     view = np.ascontiguousarray(view[:, occurs])
-    names = [name if level is None else f"{name}={level}" for name, level in columns]
     constant = view.min(axis=0) == view.max(axis=0)
     centred = view - view.mean(axis=0)
     lengths = np.sqrt((centred**2).sum(axis=0))
@@ -84,7 +79,8 @@ def one_hot_correlations(table: Table) -> Correlations:
     matrix = (centred.T @ centred) / np.outer(lengths, lengths)
     np.fill_diagonal(matrix, 0)
     matrix[constant] = matrix[:, constant] = np.nan
-    return Correlations(tuple(np.array(names)[occurs].tolist()), matrix)
+    names = np.array(_dummy_labels(table.schema))[occurs]
+    return Correlations(tuple(names.tolist()), matrix)
 
 
 def correlation_change(
@@ -106,10 +102,10 @@ def correlation_change(
         return Score(0.0, higher_is_better=False)
     difference = np.where(known, np.abs(first - second), 0.0)
     row, column = divmod(int(difference.argmax()), len(names))
-    value = float(difference[row, column])
-    limit = {"pair": [names[row], names[column]]} if value else {}
+    largest = float(difference[row, column])
+    limit = {"pair": [names[row], names[column]]} if largest else {}
     parts = {"mean": float(difference[known].mean())}
-    return Score(value, higher_is_better=False, limit=limit, parts=parts)
+    return Score(largest, higher_is_better=False, limit=limit, parts=parts)
 
 
 def odds_ratio_difference(

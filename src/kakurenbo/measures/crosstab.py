@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contest import Score
 from kakurenbo.core import Category, Table
+from kakurenbo.core.arrays import Floats, Ints
 from kakurenbo.core.statistics import Pair, crosstab_errors
 
 Cell = tuple[str, str, str]
@@ -45,9 +45,8 @@ def crosstab_utility(original: Table, released: Table, exempt: Sequence[str] = (
 
 def least_utility(scores: Sequence[Score]) -> Score:
     """U = min_j U_j, limited by the file that has it."""
-    worst = min(range(len(scores)), key=lambda number: scores[number].value)
-    limit = {"file": worst, **scores[worst].limit} if scores[worst].limit else {}
-    return Score(scores[worst].value, limit=limit)
+    file, least = min(enumerate(scores), key=lambda pair: pair[1].value)
+    return Score(least.value, limit={"file": file, **least.limit} if least.limit else {})
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Bins:
         """
         return cls(edges, tuple(f"({low:g}, {high:g}]" for low, high in pairwise(edges)))
 
-    def codes(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def codes(self, values: Floats) -> Ints:
         """Return the interval of every value, shape (n,); -1 for none."""
         clipped = np.clip(values, self.edges[0], self.edges[-1])
         return np.searchsorted(np.asarray(self.edges), clipped, side="left").astype(np.int64) - 1
@@ -117,19 +116,11 @@ def share_difference(before: CellCounts, after: CellCounts, *, count_absent: boo
     cells = sorted(first.keys() | second.keys() if count_absent else first.keys() & second.keys())
     if not cells:
         return Score(0.0, higher_is_better=False)
-    own = np.array([first.get(cell, 0) for cell in cells], dtype=np.float64)
-    others = np.array([second.get(cell, 0) for cell in cells], dtype=np.float64)
-    shares, numbers = np.abs(own / before.rows - others / after.rows), np.abs(own - others)
-    worst = int(shares.argmax())
-    parts = {
-        "mean": float(shares.mean()),
-        "max_count": float(numbers.max()),
-        "mean_count": float(numbers.mean()),
-    }
-    limit = dict(zip(("variable", "level", "target"), cells[worst], strict=True))
-    return Score(
-        float(shares[worst]),
-        higher_is_better=False,
-        limit=limit if shares[worst] else {},
-        parts=parts,
-    )
+    counts = np.array([(first.get(cell, 0), second.get(cell, 0)) for cell in cells], dtype=float)
+    changes = np.abs(counts[:, 0] - counts[:, 1])
+    shares = np.abs(counts[:, 0] / before.rows - counts[:, 1] / after.rows)
+    largest, cell = float(shares.max()), cells[int(shares.argmax())]
+    limit = dict(zip(("variable", "level", "target"), cell, strict=True)) if largest else {}
+    parts = {"mean": shares.mean(), "max_count": changes.max(), "mean_count": changes.mean()}
+    parts = {name: float(value) for name, value in parts.items()}
+    return Score(largest, higher_is_better=False, limit=limit, parts=parts)

@@ -12,9 +12,10 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from kakurenbo.core import Codes
+from kakurenbo.core.arrays import Bools, Floats
 from kakurenbo.core.compiling import compiled
 
-Mask = NDArray[np.bool_]
+Mask = Bools
 
 
 class ItemMatrix:
@@ -46,9 +47,9 @@ class ItemMatrix:
         return cls(sparse.coo_array(entries, shape=shape).tocsr())
 
     @property
-    def scores(self) -> NDArray[np.float64]:
+    def scores(self) -> Floats:
         """All r_{x,i} that are not 0."""
-        data: NDArray[np.float64] = self.by_user.data
+        data: Floats = self.by_user.data
         return data
 
     def below(self, limit: float) -> ItemMatrix:
@@ -72,7 +73,7 @@ class ItemMatrix:
         )
         return ends, items, csr.data, start, places, self.norms()
 
-    def norms(self) -> NDArray[np.float64]:
+    def norms(self) -> Floats:
         """Return sqrt(sum_x r_xi^2) of each item over all users, shape (items,)."""
         items = self.by_user.shape[1]
         return np.sqrt(np.bincount(self.by_user.indices, self.scores**2, minlength=items))

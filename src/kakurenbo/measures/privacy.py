@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contest import Mechanism
 from kakurenbo.core import Category, Table
+from kakurenbo.core.arrays import Floats
 
 _BLOCK = 1_000_000  # cells of a table of groups by values that are looked at together
 
@@ -147,12 +147,12 @@ class _Cells:
         self.share = counts / np.bincount(groups)[self.group]
         self.overall = totals / max(1, len(table))
 
-    def equal_distances(self) -> NDArray[np.float64]:
+    def equal_distances(self) -> Floats:
         """Half the sum of |q - p| in each group; a value that a group lacks adds its p."""
         overall = self.overall[self.value]
         return (np.bincount(self.group, np.abs(self.share - overall) - overall) + 1) / 2
 
-    def ordered_distances(self) -> NDArray[np.float64]:
+    def ordered_distances(self) -> Floats:
         """The sum of |Q - P| of the cumulated shares, over one less than there are values; shape (groups,)."""
         groups, values = int(self.group[-1]) + 1, len(self.overall)
         distances, below = np.zeros(groups), np.cumsum(self.overall)

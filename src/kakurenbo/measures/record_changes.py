@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contest import Score
 from kakurenbo.core import Table
+from kakurenbo.core.arrays import Bools, Floats, Ints
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data.transactions import price_changes
 
@@ -41,22 +41,18 @@ def record_change(
     return Score(most[worst], higher_is_better=False, limit=limit, parts=parts)
 
 
-def date_change(
-    original: NDArray[np.int64], released: NDArray[np.int64], kept: NDArray[np.bool_]
-) -> float:
+def date_change(original: Ints, released: Ints, kept: Bools) -> float:
     """E4: mean |days(T) - days(A)| / 31 over the rows of T; deleted rows add nothing."""
     days = np.abs(released.astype(np.int64) - original)[kept].sum()
     return float(days) / (DAYS * len(kept)) if len(kept) else 0.0
 
 
-def price_change(
-    original: NDArray[np.float64], released: NDArray[np.float64], kept: NDArray[np.bool_]
-) -> float:
+def price_change(original: Floats, released: Floats, kept: Bools) -> float:
     """E5: mean of ``price_changes`` over the rows of T; deleted rows add nothing."""
     changes = price_changes(original[kept], released[kept])
     return float(changes.sum()) / len(kept) if len(kept) else 0.0
 
 
-def deleted_share(kept: NDArray[np.bool_]) -> float:
+def deleted_share(kept: Bools) -> float:
     """E6: fraction of the rows of T that are deleted."""
     return float((~kept).mean()) if len(kept) else 0.0

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from kakurenbo.core.arrays import Bools, Floats
 from kakurenbo.core.schema import Category, Decimal
 from kakurenbo.core.table import Table
 
@@ -14,7 +15,7 @@ _TEN = 10
 _ROUNDING = 1e-9
 
 
-def one_of_a_kind(table: Table, exact: Iterable[str], in_tens: Iterable[str]) -> NDArray[np.bool_]:
+def one_of_a_kind(table: Table, exact: Iterable[str], in_tens: Iterable[str]) -> Bools:
     """Which records have a combination of cells that no other record has, shape (n,).
 
     Numbers ``in_tens`` are rounded to tens before they are compared, half to even: 15 to 20, 25 to 20.
@@ -24,11 +25,10 @@ def one_of_a_kind(table: Table, exact: Iterable[str], in_tens: Iterable[str]) ->
         tens = np.rint(table.values(name) / _TEN).astype(np.int64)
         _, keys = np.unique(np.stack([keys, tens]), axis=1, return_inverse=True)
     _, group, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    alone: NDArray[np.bool_] = counts[group] == 1
-    return alone
+    return np.asarray(counts[group] == 1)
 
 
-def in_reach(some: Table, others: Table, reach: float, cells: int) -> NDArray[np.bool_]:
+def in_reach(some: Table, others: Table, reach: float, cells: int) -> Bools:
     """Which records differ by at most ``reach`` in every decimal number, and in at most ``cells`` other cells, shape (n, m)."""
     moved, changed = changes(some, others)
     return (moved <= reach) & (changed <= cells)
@@ -36,7 +36,7 @@ def in_reach(some: Table, others: Table, reach: float, cells: int) -> NDArray[np
 
 def changes(
     some: Table, others: Table, offsets: Mapping[str, float] | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+) -> tuple[Floats, NDArray[np.int8]]:
     """The largest difference of a decimal number, and how many other cells differ, of any two records, shape (n, m).
 
     ``offsets`` are added to the decimal numbers of the others before they are compared.
@@ -53,15 +53,14 @@ def changes(
     return moved, changed
 
 
-def differing(some: Table, others: Table, name: str) -> NDArray[np.bool_]:
+def differing(some: Table, others: Table, name: str) -> Bools:
     """Which two records differ in a column, shape (n, m); each table may know words of its own."""
-    own, theirs = some.schema[name], others.schema[name]
-    if not isinstance(own, Category) or not isinstance(theirs, Category):
-        unlike: NDArray[np.bool_] = some.values(name)[:, None] != others.values(name)[None, :]
-        return unlike
-    known = {word: code for code, word in enumerate(own.levels)}
-    codes = np.array([known.get(word, -1) for word in theirs.levels], dtype=np.int16)[
-        others.codes[name]
-    ]
-    different: NDArray[np.bool_] = some.codes[name].astype(np.int16)[:, None] != codes[None, :]
-    return different
+    column, another = some.schema[name], others.schema[name]
+    first, second = some.codes[name], others.codes[name]
+    if isinstance(column, Category) and isinstance(another, Category):
+        known = {word: code for code, word in enumerate(column.levels)}
+        codes = [known.get(word, -1) for word in another.levels]
+        first, second = first.astype(np.int16), np.array(codes, dtype=np.int16)[second]
+    else:
+        first, second = some.values(name), others.values(name)
+    return np.asarray(first[:, None] != second[None, :])

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kakurenbo.core.arrays import Floats
 from kakurenbo.core.schema import Category
 from kakurenbo.core.table import Table
 
@@ -32,7 +32,7 @@ class Regression:
 
     coefficients: Mapping[str, float]
     p_values: Mapping[str, float]
-    scores: NDArray[np.float64]
+    scores: Floats
 
     @property
     def odds_ratios(self) -> dict[str, float]:
@@ -54,21 +54,16 @@ def logistic_regression(table: Table, target: str, variables: Sequence[str]) -> 
     if fitted is None:
         return None
     coefficients, information = fitted
-    expected = 1 / (1 + np.exp(-(matrix @ coefficients)))
-    variances = np.diag(np.linalg.pinv(information)).tolist()
-    found = list(zip(names, coefficients.tolist(), variances, strict=True))
-    return Regression(
-        {name: value for name, value, _ in found},
-        # Wald's test, both sides: 2 P(Z > |z|) = erfc(|z| / sqrt 2).
-        {
-            name: math.erfc(abs(value) / math.sqrt(2 * variance)) if variance > 0 else 1.0
-            for name, value, variance in found
-        },
-        matrix * (outcome - expected)[:, None],
-    )
+    scores = matrix * (outcome - 1 / (1 + np.exp(-(matrix @ coefficients))))[:, None]
+    values = dict(zip(names, coefficients.tolist(), strict=True))
+    p_values = dict.fromkeys(names, 1.0)
+    for name, variance in zip(names, np.diag(np.linalg.pinv(information)).tolist(), strict=True):
+        if variance > 0:  # Wald's test, both sides: 2 P(Z > |z|) = erfc(|z| / sqrt 2)
+            p_values[name] = math.erfc(abs(values[name]) / math.sqrt(2 * variance))
+    return Regression(values, p_values, scores)
 
 
-def _design(table: Table, variables: Sequence[str]) -> tuple[NDArray[np.float64], list[str]]:
+def _design(table: Table, variables: Sequence[str]) -> tuple[Floats, list[str]]:
     columns, names = [np.ones(len(table))], [INTERCEPT]
     for name in variables:
         column = table.schema[name]
@@ -83,14 +78,12 @@ def _design(table: Table, variables: Sequence[str]) -> tuple[NDArray[np.float64]
     return np.stack(columns, axis=1), names
 
 
-def _fit(
-    matrix: NDArray[np.float64], outcome: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def _fit(matrix: Floats, outcome: Floats) -> tuple[Floats, Floats] | None:
     """Coefficients and Fisher information; None where they have no finite values."""
     chance = (outcome + 0.5) / 2
-    linear: NDArray[np.float64] = np.log(chance / (1 - chance))
+    linear: Floats = np.log(chance / (1 - chance))
     deviance = math.inf
-    coefficients: NDArray[np.float64] = np.zeros(matrix.shape[1])
+    coefficients: Floats = np.zeros(matrix.shape[1])
     information = np.zeros((matrix.shape[1], matrix.shape[1]))
     for _ in range(_MOST_STEPS):
         weights = chance * (1 - chance)
@@ -104,19 +97,14 @@ def _fit(
         coefficients = solved.astype(np.float64, copy=False)
         linear = np.clip(matrix @ coefficients, -700, 700)
         chance = 1 / (1 + np.exp(-linear))
-        before, deviance = deviance, _deviance(linear, outcome)
+        # -2 log likelihood; an outcome between 0 and 1 counts in part as either
+        log_likelihood = (outcome * linear - np.logaddexp(0, linear)).sum()
+        before, deviance = deviance, float(-2 * log_likelihood)
         if deviance < _SEPARATED * len(outcome):
             return None
         if abs(before - deviance) <= _TOLERANCE:
             break
     spread = matrix[:, 1:].std(axis=0)
-    steep = (
-        bool((np.abs(coefficients[1:]) * spread > _STEEPEST).any())
-        or float(np.abs(linear).max()) >= 700
-    )
-    return None if steep else (coefficients, information)
-
-
-def _deviance(linear: NDArray[np.float64], outcome: NDArray[np.float64]) -> float:
-    """-2 log likelihood; an outcome between 0 and 1 counts in part as either."""
-    return float(2 * (np.logaddexp(0, linear) - outcome * linear).sum())
+    steepness = np.abs(coefficients[1:]) * spread
+    is_separated = (steepness > _STEEPEST).any() or np.abs(linear).max() >= 700
+    return None if is_separated else (coefficients, information)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.contest import Score
-from kakurenbo.core import Category, Schema, Table, dummy_names
-
-LEAF = -1
+from kakurenbo.core import Category, Table
+from kakurenbo.core.arrays import Bools
 
 
 @dataclass(frozen=True)
@@ -23,23 +21,17 @@ class TreeTask:
     positive: str
     max_depth: int
 
-    def features(self, schema: Schema) -> tuple[str, ...]:
-        """Return the numbers, then the categories in table order, without the target."""
-        others = [column for column in schema if column.name != self.target]
-        return tuple(c.name for c in sorted(others, key=lambda c: isinstance(c, Category)))
-
     def matrix(self, table: Table) -> NDArray[np.float32]:
-        """Return the features with the first level of each category dropped, shape (n, d)."""
-        names = self.features(table.schema)
+        """Return numbers, then categories with the first level dropped, without the target, shape (n, d)."""
+        others = [column for column in table.schema if column.name != self.target]
+        names = [c.name for c in sorted(others, key=lambda c: isinstance(c, Category))]
         if not names:
             return np.zeros((len(table), 1), dtype=np.float32)
         return table.dummies(drop_first=True, names=names, dtype=np.float32)
 
-    def truth(self, table: Table) -> NDArray[np.bool_]:
+    def truth(self, table: Table) -> Bools:
         """Return whether each row is of the positive class, shape (n,)."""
-        column = table.schema[self.target]
-        assert isinstance(column, Category)
-        return np.asarray(table.codes[self.target] == column.code(self.positive))
+        return np.asarray(table.values(self.target) == self.positive)
 
     def grow(self, table: Table) -> Any:
         """Return scikit-learn's tree of a table."""
@@ -48,7 +40,7 @@ class TreeTask:
         tree = DecisionTreeClassifier(random_state=0, max_depth=self.max_depth)
         return tree.fit(self.matrix(table), self.truth(table))
 
-    def predict(self, tree: Any, table: Table) -> NDArray[np.bool_]:
+    def predict(self, tree: Any, table: Table) -> Bools:
         """Return whether a tree takes each row for positive, shape (n,)."""
         return np.asarray(tree.predict(self.matrix(table)), dtype=np.bool_)
 
@@ -58,19 +50,14 @@ def tree_utility(task: TreeTask, original: Table, released: Table, test: Table) 
 
     Ties in a leaf go to class 0, so the score of one class does not follow from that of the other.
     """
-    ours, theirs = task.grow(original), task.grow(released)
-    truth, predicted = task.predict(ours, test), task.predict(theirs, test)
+    truth, predicted = (task.predict(task.grow(table), test) for table in (original, released))
     missed, invented = int((truth & ~predicted).sum()), int((~truth & predicted).sum())
-    limit: dict[str, object] = {}
-    if missed or invented:
-        names = dummy_names(original.schema, drop_first=True, names=task.features(original.schema))
-        limit = {"attribute": task.target, "value": task.positive}
-        limit |= {"missed": missed, "invented": invented}
-        limit |= _first_difference(ours.tree_, theirs.tree_, names)
-    return Score(f_measure(truth, predicted), limit=limit)
+    limit = {"attribute": task.target, "value": task.positive}
+    wrong = {"missed": missed, "invented": invented}
+    return Score(f_measure(truth, predicted), limit=limit | wrong if missed or invented else {})
 
 
-def f_measure(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> float:
+def f_measure(truth: Bools, predicted: Bools) -> float:
     """2 TP / (2 TP + FP + FN), the harmonic mean of recall and precision; 0/0 is 0.
 
     Examples
@@ -81,28 +68,3 @@ def f_measure(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> float:
     hits = int((truth & predicted).sum())
     wrong = int((truth ^ predicted).sum())
     return 2 * hits / (2 * hits + wrong) if hits else 0.0
-
-
-def _first_difference(
-    ours: Any, theirs: Any, names: Sequence[tuple[str, str | None]]
-) -> dict[str, object]:
-    """Find where two trees first ask different questions, going down level by level."""
-
-    def question(tree: Any, node: int) -> str:
-        if tree.children_left[node] == LEAF:
-            return "nothing (a leaf)"
-        name, level = names[tree.feature[node]]
-        return f"{name} <= {tree.threshold[node]:g}" if level is None else f"{name}={level}"
-
-    front, depth = [(0, 0)], 0
-    while front:
-        children = []
-        for left, right in front:
-            before, after = question(ours, left), question(theirs, right)
-            if before != after:
-                return {"depth": depth, "original_asks": before, "release_asks": after}
-            if ours.children_left[left] != LEAF:
-                children.append((ours.children_left[left], theirs.children_left[right]))
-                children.append((ours.children_right[left], theirs.children_right[right]))
-        front, depth = children, depth + 1
-    return {}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import msgspec
 
 from kakurenbo.contest import (
     AnyRulebook,
-    ContestFacts,
     Figure,
     RoundResults,
     Standing,
@@ -20,7 +20,9 @@ from kakurenbo.contest import (
     rank,
     team_of,
 )
+from kakurenbo.contest.records import Refusal, ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED, MISSING
+from kakurenbo.contest.rounds import ScoredRound
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
 from kakurenbo.reports.document import (
@@ -39,7 +41,6 @@ from kakurenbo.reports.document import (
 from kakurenbo.reports.estimates import Estimate, Limits, estimate, limits_of
 from kakurenbo.reports.rounds import attacker_entries, complete_round, release_entries
 from kakurenbo.reports.verdicts import award_notices, with_verdicts
-from kakurenbo.rounds import Refusal, ReleaseRecord, ScoredRound
 
 Rounds = Mapping[str, Sequence[RoundResults]]
 """The results of each round, one for each repeat."""
@@ -94,6 +95,8 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
     facts, results = scored.facts, scored.results
     teams = sorted({*facts.teams, *results.ranked_attackers}, key=by_number)
     contest = {"version": facts.version, "settings": dict(facts.settings)}
+    for name, value in {"judges": facts.judges, "schedule": facts.schedule}.items():
+        contest |= {name: msgspec.to_builtins(value)} if value else {}
 
     def failure(what: str, state: str, refusal: Refusal) -> FailureEntry:
         cause = refusal.problems[0].in_language("en")
@@ -106,21 +109,12 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
         players=[PlayerEntry(team, excluded=team in results.excluded) for team in teams],
         reports={facts.round: {"data": facts.data.get("source", "")}},
         failures=[
-            *(failure(f"guesses of {one.team}", "refused", one) for one in scored.refused),
-            *(failure(one.file, "failed", one) for one in scored.failed),
+            *(failure(f"guesses of {file.team}", "refused", file) for file in scored.refused),
+            *(failure(file.file, "failed", file) for file in scored.failed),
         ],
         judges=facts.judges,
-        manifest={
-            "contest": {**contest, **contest_entries(facts)},
-            "commitments": {facts.round: facts.commitments},
-        },
+        manifest={"contest": contest, "commitments": {facts.round: facts.commitments}},
     )
-
-
-def contest_entries(facts: ContestFacts) -> dict[str, Any]:
-    """Return a contest's judges and dates, as far as it has any."""
-    entries = {"judges": facts.judges, "schedule": facts.schedule}
-    return {name: msgspec.to_builtins(value) for name, value in entries.items() if value}
 
 
 def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> Document:
@@ -150,7 +144,8 @@ def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> 
     settings = agreed_settings([part.settings for part in parts])
     judges = sorted({team for part in parts for team in part.judges}, key=by_number)
     dates = [msgspec.to_builtins(part.schedule) for part in parts if part.schedule]
-    contest = {"settings": settings, **({"judges": judges} if judges else {})}
+    contest: dict[str, Any] = {"settings": settings}
+    contest |= {"judges": judges} if judges else {}
     contest |= {"schedule": dates[-1]} if dates else {}
     order = [*(name for name in rulebook.rounds if name in entries), *entries]
     return _build(
@@ -244,8 +239,9 @@ def _build(
     results = {entry.name: entry.repeats for entry in rounds}
     rankings, awards, details = ranked(rulebook, results, judges)
     contest = (rulebook.name, rulebook.title, rulebook.version, rulebook.utility_score)
-    every = [one for repeats in results.values() for one in repeats]
-    only_shown = rulebook.only_shown & frozenset[str]().union(*(one.unranked for one in every))
+    samples = {
+        name for repeats in results.values() for round_ in repeats for name in round_.unranked
+    }
     document = recompute(
         Document(
             rulebook=RulebookEntry(*contest),
@@ -255,7 +251,7 @@ def _build(
             award_notices=award_notices(awards, rankings, details),
             details=details,
             players=tuple(players),
-            only_shown=tuple(sorted(only_shown, key=by_number)),
+            only_shown=tuple(sorted(rulebook.only_shown & samples, key=by_number)),
             failures=tuple(failures),
             manifest=dict(manifest),
         )
@@ -272,7 +268,7 @@ def figure_entries(
     higher = {
         "hits": True,
         **{measure.name: measure.higher_is_better for measure in measures},
-        **{name: not one.lower_is_better for name, one in rankings.items() if one.lines},
+        **{name: not rank.lower_is_better for name, rank in rankings.items() if rank.lines},
     }
     return {
         name: FigureEntry(
@@ -301,17 +297,13 @@ def ranked(
     ]
     rankings, awards, details = combined(standings, rulebook.figures)
     for name, ranking in rankings.items():
-        rankings[name] = replace(
-            ranking, lines=tuple(_marked(line, judges) for line in ranking.lines)
-        )
+        lines = list(ranking.lines)
+        for place, line in enumerate(lines):
+            if team_of(line.team) in judges:  # it is ranked like every team
+                note = ", ".join(filter(None, (line.note, COMMITTEE)))
+                lines[place] = replace(line, note=note)
+        rankings[name] = replace(ranking, lines=tuple(lines))
     return rankings, entitled_awards(awards, standings[0].award_for, rounds), details
-
-
-def _marked(line: RankingLine, judges: Sequence[str]) -> RankingLine:
-    """Mark a team whose members belong to the committee; it is ranked like every team."""
-    if team_of(line.team) not in judges:
-        return line
-    return replace(line, note=", ".join(filter(None, (line.note, COMMITTEE))))
 
 
 def combined(
@@ -325,17 +317,13 @@ def combined(
         if others:
             declared = (figures or {}).get(name, Figure())
             limits = limits_of(declared.unit, declared.of)
-            lines = _means([getattr(one, name) for one in repeats], limits, lowest_wins)
+            lines = _means([getattr(repeat, name) for repeat in repeats], limits, lowest_wins)
         else:
+            standings = getattr(first, name)
+            scores = [None if line.score is None else float(line.score) for line in standings]
             lines = tuple(
-                RankingLine(
-                    line.team,
-                    None if line.score is None else float(line.score),
-                    line.rank,
-                    line.note,
-                    line.shown,
-                )
-                for line in getattr(first, name)
+                RankingLine(line.team, score, line.rank, line.note, line.shown)
+                for line, score in zip(standings, scores, strict=True)
             )
         winners = tuple(line.team for line in lines if line.rank == 1)
         same_as = first.overall_is if name == "overall" else ""
@@ -348,44 +336,36 @@ def _means(
 ) -> tuple[RankingLine, ...]:
     """Rank teams by their mean score; a team without a score in any repeat has no mean."""
     lines: dict[str, list[Standing]] = {}
-    for line in (line for ranking in repeats for line in ranking):
+    for line in chain.from_iterable(repeats):
         lines.setdefault(line.team, []).append(line)
-    scores = {
-        team: [line.score for line in of_team if line.score is not None]
-        for team, of_team in lines.items()
-    }
-    means = {
-        team: sum(listed, Fraction(0)) / len(listed) if len(listed) == len(repeats) else None
-        for team, listed in scores.items()
-    }
-    is_ranked = {
-        team: means[team] is not None and any(line.rank is not None for line in of_team)
-        for team, of_team in lines.items()
-    }
+    values: dict[str, list[float]] = {}
+    with_rank: dict[str, Fraction | None] = {}
+    without_rank: dict[str, Fraction | None] = {}
+    for team, of_team in lines.items():
+        scores = [line.score for line in of_team if line.score is not None]
+        mean = sum(scores, Fraction(0)) / len(scores) if len(scores) == len(repeats) else None
+        has_rank = mean is not None and any(line.rank is not None for line in of_team)
+        (with_rank if has_rank else without_rank)[team] = mean
+        values[team] = list(map(float, scores))
+    unranked = rank(without_rank, lowest_wins=lowest_wins)
     in_order = [
-        *rank({team: means[team] for team in lines if is_ranked[team]}, lowest_wins=lowest_wins),
-        *(
-            replace(line, rank=None)
-            for line in rank(
-                {team: means[team] for team in lines if not is_ranked[team]},
-                lowest_wins=lowest_wins,
-            )
-        ),
+        *rank(with_rank, lowest_wins=lowest_wins),
+        *(replace(line, rank=None) for line in unranked),
     ]
-    values = {team: list(map(float, listed)) for team, listed in scores.items()}
     ranked_lines = []
     for line in in_order:
-        mean = estimate(values[line.team], limits) if line.score is not None else Estimate(0)
+        notes = (repeat.note for repeat in lines[line.team])
+        interval = estimate(values[line.team], limits) if line.score is not None else Estimate(0)
         ranked_lines.append(
             RankingLine(
                 team=line.team,
                 score=None if line.score is None else float(line.score),
                 rank=line.rank,
-                note="; ".join(dict.fromkeys(one.note for one in lines[line.team] if one.note)),
+                note="; ".join(dict.fromkeys(filter(None, notes))),
                 n=len(repeats),
-                low=mean.low,
-                high=mean.high,
-                half=mean.half,
+                low=interval.low,
+                high=interval.high,
+                half=interval.half,
                 tied_with=tuple(
                     other.team
                     for other in in_order

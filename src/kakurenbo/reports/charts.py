@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -200,17 +199,14 @@ def placed_labels(
             left = x + right * radius - (width if right < 0 else 0 if right > 0 else width / 2)
             top = y + down * (radius + height / 2) - height / 2
             room = (left, top, left + width, top + height)
-            if _is_inside(room, box) and not any(overlap(room, other) for other in taken):
+            is_inside = box[0] <= left and box[1] <= top and room[2] <= box[2] and room[3] <= box[3]
+            if is_inside and not any(overlap(room, other) for other in taken):
                 anchor = "start" if right > 0 else "end" if right < 0 else "middle"
                 place = Place(x + right * radius, top + height / 2 + size * 0.36, anchor)
                 taken.append(room)
                 break
         places.append(place)
     return places
-
-
-def _is_inside(room: Box, box: Box) -> bool:
-    return room[0] >= box[0] and room[1] >= box[1] and room[2] <= box[2] and room[3] <= box[3]
 
 
 def overlap(box: Box, other: Box) -> bool:
@@ -236,22 +232,20 @@ class Drawing:
     def picture(self, title: str, notes: Sequence[str]) -> str:
         """Return a file that stands alone, with title and notes; light or dark as the reader's screen is."""
         style = asset("figure.css")  # with colours in it: programs that draw SVG know no variables
-        light, dark = (
-            _VAR.sub(partial(_colour, colours), style) for colours in palettes().values()
-        )
+        styles = []
+        for colours in palettes().values():
+            parts = _VAR.split(style)
+            parts[1::2] = [colours[name] for name in parts[1::2]]
+            styles.append(Markup("".join(parts)))
         return render(
             "picture.svg",
             drawing=self,
             title=title,
             heading=clipped(title, self.width, 17),
             lines=[line for note in notes for line in wrapped(note, self.width, 11)],
-            styles=(Markup(light), Markup(dark)),
+            styles=styles,
             content=Markup(self.content),
         )
-
-
-def _colour(colours: Mapping[str, str], variable: re.Match[str]) -> str:
-    return colours[variable[1]]
 
 
 def figures(document: Document, spoken: str | None = None) -> dict[str, str]:
@@ -325,9 +319,9 @@ def scatter(view: View, width: float = WIDE) -> Drawing:
     height, columns = (480.0, 4) if is_wide else (400.0, 2)
     box = left, top, right, bottom = 48.0, 30.0, width - 12.0, height - 46.0
     means = {
-        one.target: (one, one.estimates[measure.name], one.privacy[kind])
-        for one in view.releases
-        if measure.name in one.estimates and kind in one.privacy
+        release.target: (release, release.estimates[measure.name], release.privacy[kind])
+        for release in view.releases
+        if measure.name in release.estimates and kind in release.privacy
     }
     marks = measure.threshold, view.entry.chance_privacy
     across = Scale.around([*(x.mean for _, x, _ in means.values()), marks[0]], left, right)
@@ -338,10 +332,10 @@ def scatter(view: View, width: float = WIDE) -> Drawing:
     for target, (release, x, y) in means.items():
         at = across(x.mean), up(y.mean)
         texts = estimated(x, unit, view.language), estimated(y, Unit.SHARE, view.language)
-        told = (f"{name}: {text}" for name, text in zip(axis_names, texts, strict=True))
+        figures = (f"{name}: {text}" for name, text in zip(axis_names, texts, strict=True))
         ends = [(across(low), at[1], across(high), at[1]) for low, high in _bounds(x)]
         ends += [(at[0], up(high), at[0], up(low)) for low, high in _bounds(y)]
-        points[target] = _Point(release, *at, [view.label(target), *told], ends)
+        points[target] = _Point(release, *at, [view.label(target), *figures], ends)
     frontier = [points[name] for name in view.entry.frontiers[measure.name][kind] if name in points]
     sweeps = _sweeps(view, points)
     legend = _legend(view, points, has_frontier=len(frontier) > 1, sweeps=list(sweeps))

@@ -469,12 +469,8 @@ class Document:
     @property
     def teams_below_threshold(self) -> frozenset[str]:
         """Teams whose releases are out of play by thresholds alone."""
-        out = [
-            release
-            for entry in self.rounds
-            for release in entry.releases.values()
-            if release.state == DISQUALIFIED
-        ]
+        releases = [release for entry in self.rounds for release in entry.releases.values()]
+        out = [release for release in releases if release.state == DISQUALIFIED]
         decided = {release.team for release in out if not release.is_below_threshold}
         return frozenset(release.team for release in out) - decided
 
@@ -502,17 +498,14 @@ def standings_json(
     rulebook: str = "",
 ) -> dict[str, Any]:
     """The stable JSON object of ``standings``."""
-    disclosed = (
-        {"judges": list(judges), "disclosure": judges_text(rulebook, judges, "en")}
-        if judges
-        else {}
-    )
-    return {
-        **{name: [_line(line) for line in ranking.lines] for name, ranking in rankings.items()},
-        "awards": {name: list(teams) for name, teams in awards.items()},
-        **disclosed,
-        **details,
+    content: dict[str, Any] = {
+        name: list(map(_line, ranking.lines)) for name, ranking in rankings.items()
     }
+    content["awards"] = {name: list(teams) for name, teams in awards.items()}
+    if judges:
+        content["judges"] = list(judges)
+        content["disclosure"] = judges_text(rulebook, judges, "en")
+    return {**content, **details}
 
 
 def parse_document(data: bytes) -> Document:
@@ -529,14 +522,11 @@ def parse_document(data: bytes) -> Document:
 
 
 def _line(line: RankingLine) -> dict[str, Any]:
-    extra = {"shown": line.shown, "note": line.note}
-    interval = {} if line.low is None else {"interval": [line.low, line.high]}
-    tied = {"tied_with": list(line.tied_with)} if line.tied_with else {}
-    return {
-        "team": line.team,
-        "score": line.score,
-        "rank": line.rank,
-        **{key: text for key, text in extra.items() if text},
-        **interval,
-        **tied,
+    extra = {
+        "shown": line.shown,
+        "note": line.note,
+        "interval": [] if line.low is None else [line.low, line.high],
+        "tied_with": list(line.tied_with),
     }
+    known = {key: value for key, value in extra.items() if value}
+    return {"team": line.team, "score": line.score, "rank": line.rank, **known}

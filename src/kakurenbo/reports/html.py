@@ -63,10 +63,9 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             SHARE=Unit.SHARE,
         )
         parts.append(page)
-    data = {"results": document.as_builtins(), "files": files}
-    for key, content in data.items():
-        written = script_json(content)
-        parts.append(f'<script type="application/json" id="{key}">{written}</script>')
+    for key, content in {"results": document.as_builtins(), "files": files}.items():
+        data = script_json(content)
+        parts.append(f'<script type="application/json" id="{key}">{data}</script>')
     # A contest that people held has a name of its own.
     title = str(document.manifest.get("contest", {}).get("title") or name)
     return offline_page(title, parts, [asset("report.js"), asset("page.js")])
@@ -119,12 +118,12 @@ def offline_page(title: str, body: Iterable[str], scripts: Sequence[str], style:
     style : str
         Further rules.
     """
-    hashes = (base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in scripts)
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     return render(
         "page.html",
         language=language(),
         title=title,
-        hashes=" ".join(f"'sha256-{digest}'" for digest in hashes),
+        hashes=" ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests),
         palettes=palettes(),
         style=Markup(asset("report.css") + style),
         figure_style=Markup(asset("figure.css")),

@@ -46,7 +46,7 @@ def figure(value: float | str, unit: Unit = Unit.NUMBER, *, decimals: int | None
     return _single(scale * value, unit, decimals) + sign
 
 
-def estimated(found: Estimate, unit: Unit = Unit.NUMBER, spoken: str | None = None) -> str:
+def estimated(mean: Estimate, unit: Unit = Unit.NUMBER, spoken: str | None = None) -> str:
     """A mean with its interval, in a language, that of the moment by default; a plain figure without repeats.
 
     Examples
@@ -56,22 +56,22 @@ def estimated(found: Estimate, unit: Unit = Unit.NUMBER, spoken: str | None = No
     >>> estimated(Estimate(0.15, 3, 0, 0.53, 0.38), Unit.SHARE), estimated(Estimate(0.5, 3, 0.5, 0.5, 0), Unit.SHARE)
     ('15 % (0–53)', '50.0 % (3×)')
     """
-    if found.half is None or not math.isfinite(found.half):
-        return figure(found.mean, unit)
+    if mean.half is None or not math.isfinite(mean.half):
+        return figure(mean.mean, unit)
     scale, sign = _scale(unit)
-    mean, half = scale * found.mean, scale * found.half
-    least = _NEGLIGIBLE * max(1.0, abs(mean))
+    value, half = scale * mean.mean, scale * mean.half
+    least = _NEGLIGIBLE * max(1.0, abs(value))
     if half <= least:
-        return _said("figure.agreed", spoken, value=figure(found.mean, unit), count=found.n)
-    low, high = (
-        edge if bound is None else scale * bound
-        for bound, edge in ((found.low, mean - half), (found.high, mean + half))
-    )
+        parameters = {"value": figure(mean.mean, unit), "count": mean.n}
+        return render("figure.agreed", parameters, spoken or language()).message
+    low = value - half if mean.low is None else scale * mean.low
+    high = value + half if mean.high is None else scale * mean.high
     places = _places(half)
-    if max(low - (mean - half), mean + half - high) <= least:
-        return f"{_fixed(mean, places)} ± {_fixed(half, places)}{sign}"
-    bounds = {"low": _fixed(low, places), "high": _fixed(high, places)}
-    return _said("figure.range", spoken, value=_fixed(mean, places) + sign, **bounds)
+    text = _fixed(value, places)
+    if max(low - (value - half), value + half - high) <= least:
+        return f"{text} ± {_fixed(half, places)}{sign}"
+    parameters = {"value": text + sign, "low": _fixed(low, places), "high": _fixed(high, places)}
+    return render("figure.range", parameters, spoken or language()).message
 
 
 def share(value: float | None) -> str:
@@ -162,16 +162,10 @@ def apart(values: Sequence[float | None], unit: Unit = Unit.NUMBER) -> list[str]
     """
     known = [value for value in values if value is not None]
     different = len({round(value, _MOST_DECIMALS) for value in known})
-    places = (
-        0
-        if unit is Unit.COUNT and all(float(value).is_integer() for value in known)
-        else _DECIMALS.get(unit, 3)
-    )
-    while (
-        places < _MOST_DECIMALS
-        and len({figure(value, unit, decimals=places) for value in known}) < different
-    ):
-        places += 1
+    are_whole = unit is Unit.COUNT and all(float(value).is_integer() for value in known)
+    for places in range(0 if are_whole else _DECIMALS.get(unit, 3), _MOST_DECIMALS + 1):
+        if len({figure(value, unit, decimals=places) for value in known}) >= different:
+            break
     return ["–" if value is None else figure(value, unit, decimals=places) for value in values]
 
 
@@ -207,10 +201,9 @@ def shown_value(value: object, spoken: str | None = None) -> str:
         return "–" if value is None else str(value).lower()
     if isinstance(value, int | float):
         return figure(value)
-    if isinstance(value, list):
-        return " × ".join(shown_value(item, spoken) for item in value)
-    if isinstance(value, tuple):
-        return ",".join(shown_value(item, spoken) for item in value)
+    if isinstance(value, list | tuple):
+        between = " × " if isinstance(value, list) else ","
+        return between.join(shown_value(item, spoken) for item in value)
     if isinstance(value, Mapping):
         return ", ".join(
             f"{_word(str(key), spoken)} {shown_value(item, spoken)}" for key, item in value.items()
@@ -221,12 +214,8 @@ def shown_value(value: object, spoken: str | None = None) -> str:
 def _word(key: str, spoken: str | None) -> str:
     """The name of a figure in words; one that the catalogue does not know stays as it is."""
     code = f"word.{key}"
-    found = render(code, {}, spoken or language()).message
-    return key.replace("_", " ") if found == code else found
-
-
-def _said(code: str, spoken: str | None, **parameters: object) -> str:
-    return render(code, parameters, spoken or language()).message
+    word = render(code, {}, spoken or language()).message
+    return key.replace("_", " ") if word == code else word
 
 
 def _scale(unit: Unit) -> tuple[int, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.contest import AnyRulebook, Credit, Figure, RoundResults, Unit
+from kakurenbo.contest import AnyRulebook, RoundResults, Unit
 from kakurenbo.core import InputError, Severity, Source, read_json
 from kakurenbo.reports.build import Rounds, recompute
 from kakurenbo.reports.document import FORMAT, Document, parse_document
@@ -62,12 +62,12 @@ def read_results(rulebook: AnyRulebook, path: Path, name: str = "") -> ResultsFi
     else:
         file = ResultsFile({_UNNAMED: (rulebook.read_published(source),)})
     _check_plausible(rulebook, source, file.rounds)
-    rounds = file.rounds
-    told = next((round_ for round_ in rounds if round_ in rulebook.rounds), name)
-    if name and told != name and len(rounds) == 1:
-        raise InputError.of("results.other_round", source.name, found=told, expected=name)
-    named = {name: next(iter(rounds.values()))} if name and len(rounds) == 1 else rounds
-    return replace(file, rounds=named)
+    if not name or len(file.rounds) != 1:
+        return file
+    ((round_, repeats),) = file.rounds.items()
+    if round_ in rulebook.rounds and round_ != name:
+        raise InputError.of("results.other_round", source.name, found=round_, expected=name)
+    return replace(file, rounds={name: repeats})
 
 
 def read_document(path: Path) -> Document:
@@ -89,17 +89,13 @@ def results_place(path: Path) -> Path:
 def _document(source: Source, data: bytes) -> Document:
     content = read_json(Source(source.name.removesuffix(".gz"), data), _LIMIT)
     if isinstance(content, dict) and content.get("format", FORMAT) != FORMAT:
-        raise InputError.of(
-            "results.other_format",
-            source.name,
-            found=str(content["format"])[:20],
-            expected=FORMAT,
-        )
+        formats = {"found": str(content["format"])[:20], "expected": FORMAT}
+        raise InputError.of("results.other_format", source.name, **formats)
     try:
         # What follows from the results of the repeats is computed again, whatever the file says.
         document = recompute(parse_document(data))
-        attacks = (row.values() for entry in document.rounds for row in entry.attacks.values())
-        if not all(math.isfinite(one.accuracy.mean) for row in attacks for one in row):
+        rows = (row.values() for entry in document.rounds for row in entry.attacks.values())
+        if not all(math.isfinite(attack.accuracy.mean) for row in rows for attack in row):
             raise ValueError("figures too large for a mean")
     except (msgspec.MsgspecError, RecursionError, OverflowError, ValueError) as error:
         raise InputError.of("results.not_a_document", source.name, error=str(error)) from error
@@ -115,13 +111,9 @@ def _from_json(rulebook: AnyRulebook, source: Source, data: bytes) -> ResultsFil
         return ResultsFile(read_matrix(source.name, content, _UNNAMED))
     document = _document(source, data)
     if document.rulebook.name != rulebook.name:
-        raise InputError.of(
-            "results.other_rulebook",
-            source.name,
-            found=document.rulebook.name,
-            expected=rulebook.name,
-        )
-    rounds = {one.name: one.repeats for one in document.rounds}
+        names = {"found": document.rulebook.name, "expected": rulebook.name}
+        raise InputError.of("results.other_rulebook", source.name, **names)
+    rounds = {entry.name: entry.repeats for entry in document.rounds}
     return ResultsFile(rounds, document.settings, document.judges)
 
 
@@ -139,12 +131,8 @@ def _check_plausible(rulebook: AnyRulebook, source: Source, rounds: Rounds) -> N
 def _check_names(source: Source, results: RoundResults) -> None:
     """Refuse somebody whom the lists of targets and attackers do not have, or have twice."""
     for listed in (results.targets, results.attackers):
-        if len(set(listed)) < len(listed):
-            raise InputError.of(
-                "results.twice",
-                source.name,
-                name=next(name for name in listed if listed.count(name) > 1),
-            )
+        if twice := [name for name in listed if listed.count(name) > 1]:
+            raise InputError.of("results.twice", source.name, name=twice[0])
     for target in (*results.credits, *results.tries, *results.out, *results.utility):
         if target not in results.targets:
             raise InputError.of("results.unknown_target", source.name, target=target)
@@ -154,33 +142,17 @@ def _check_names(source: Source, results: RoundResults) -> None:
                 raise InputError.of("results.unknown_attacker", source.name, attacker=attacker)
 
 
-def _bad_share(rulebook: AnyRulebook, credit: Credit) -> bool:
-    """Whether a further figure that should be a share is none."""
-    shares = [
-        value
-        for name, value in credit.details.items()
-        if rulebook.figures.get(name, Figure()).unit is Unit.SHARE
-    ]
-    return not all(isinstance(value, int | float) and 0 <= value <= 1 for value in shares)
-
-
 def _check_hits(rulebook: AnyRulebook, source: Source, results: RoundResults) -> None:
+    shares = {name for name, figure in rulebook.figures.items() if figure.unit is Unit.SHARE}
     for target, row in results.credits.items():
-        for attacker, credit in row.items():
-            for one in (credit, *results.tries.get(target, {}).get(attacker, ())):
-                if (
-                    not one.least <= one.hits <= one.of
-                    or one.of <= one.least
-                    or _bad_share(rulebook, one)
-                ):
-                    figures: dict[str, Any] = {"hits": one.hits, "of": one.of}
-                    raise InputError.of(
-                        "results.impossible_hits",
-                        source.name,
-                        target=target,
-                        attacker=attacker,
-                        **figures,
-                    )
+        for attacker, counting in row.items():
+            for credit in (counting, *results.tries.get(target, {}).get(attacker, ())):
+                details = (credit.details[name] for name in shares & credit.details.keys())
+                is_possible = credit.least <= credit.hits <= credit.of > credit.least
+                if not is_possible or not all(0 <= value <= 1 for value in details):
+                    names = {"target": target, "attacker": attacker}
+                    figures = {"hits": credit.hits, "of": credit.of}
+                    raise InputError.of("results.impossible_hits", source.name, **names, **figures)
 
 
 def _check_utility(rulebook: AnyRulebook, source: Source, results: RoundResults) -> None:
@@ -190,11 +162,5 @@ def _check_utility(rulebook: AnyRulebook, source: Source, results: RoundResults)
             raise InputError.of("results.no_utility", source.name, target=target)
         value = results.utility[target]
         if not low <= value <= high:
-            raise InputError.of(
-                "results.impossible_utility",
-                source.name,
-                target=target,
-                found=value,
-                low=low,
-                high=high,
-            )
+            figures = {"found": value, "low": low, "high": high}
+            raise InputError.of("results.impossible_utility", source.name, target=target, **figures)

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from kakurenbo.contest import Chance, Credit, Figure, Measurement, RoundResults, team_of
+from kakurenbo.contest import Chance, Figure, Measurement, RoundResults, team_of
+from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.reports.document import (
     AttackEntry,
@@ -17,8 +18,6 @@ from kakurenbo.reports.document import (
     RoundEntry,
 )
 from kakurenbo.reports.estimates import SHARE, Estimate, estimate, limits_of
-from kakurenbo.rounds import ReleaseRecord
-from kakurenbo.rounds.publishing import PUBLISHED
 
 WORST, MEAN, SAMPLE = "worst", "mean", "sample"
 """Kinds of privacy: against the best attack, against all in the mean, against the organizers' own."""
@@ -67,15 +66,12 @@ def release_entries(
 
 def _over_repeats(record: ReleaseRecord, same: Sequence[ReleaseRecord]) -> tuple[Measurement, ...]:
     """Return the measurements of one repeat; one that fails or is infinite in any repeat does so here."""
-    failed = {
-        measured.name for one in same for measured in one.measurements if measured.passes is False
-    }
-    infinite = {
-        name: str(value)
-        for one in same
-        for name, value in one.scores.items()
-        if not math.isfinite(value)
-    }
+    failed: set[str] = set()
+    infinite: dict[str, str] = {}
+    for repeat in same:
+        failed |= {measured.name for measured in repeat.measurements if measured.passes is False}
+        scores = repeat.scores.items()
+        infinite |= {name: str(value) for name, value in scores if not math.isfinite(value)}
     return tuple(
         replace(
             measured,
@@ -93,12 +89,12 @@ def _estimates(
     for record in records:
         for name, value in record.scores.items():
             values.setdefault(name, []).append(value)
-    declared = {name: figures.get(name, Figure()) for name in values}
-    return {
-        name: estimate(listed, limits_of(declared[name].unit, declared[name].of))
-        for name, listed in values.items()
-        if all(map(math.isfinite, listed))
-    }
+    estimates = {}
+    for name, listed in values.items():
+        if all(map(math.isfinite, listed)):
+            declared = figures.get(name, Figure())
+            estimates[name] = estimate(listed, limits_of(declared.unit, declared.of))
+    return estimates
 
 
 def was_judged(release: ReleaseEntry) -> bool:
@@ -123,8 +119,10 @@ def complete_round(
         for row in results.credits.values()
         for credit in row.values()
     ]
-    blind = [credit for credit in every if credit.chance is not None]
-    chance = _mean_chance(_as_shares(credit) for credit in blind)
+    blind = [(credit, credit.chance) for credit in every if credit.chance is not None]
+    chance = _mean_chance(
+        Chance(*map(credit.share, (hits.mean, hits.low, hits.high))) for credit, hits in blind
+    )
     constants = [credit.share(credit.constant) for credit in every if credit.constant is not None]
     attacks = _attacks(entry.repeats, chance)
     most = {attack.of for row in attacks.values() for attack in row.values()}
@@ -134,19 +132,29 @@ def complete_round(
         of=next(iter(most)) if len(most) == 1 else None,
         chance=chance,
         chance_privacy=None if chance is None else 1 - chance.mean,
-        chance_hits=_mean_chance(credit.chance for credit in blind) if len(most) == 1 else None,
+        chance_hits=_mean_chance(hits for _, hits in blind) if len(most) == 1 else None,
         constant=_mean(constants),
     )
     releases = {
         target: _attacked(release, entry, only_shown) for target, release in entry.releases.items()
     }
-    measures = _measures(releases.values())
+    listed: dict[str, MeasureEntry] = {}
+    for release in releases.values():
+        for measured in release.measurements:
+            if measured.name in release.estimates:
+                bounds = measured.minimum, measured.maximum
+                measure = MeasureEntry(measured.name, measured.higher_is_better, *bounds)
+                listed.setdefault(measured.name, measure)
+    measures = tuple(listed.values())
+    decisive = [measure.name for measure in measures if measure.threshold is not None]
+    # The measure that is a number in the score, else the first that decides, else the first.
+    leading = [name for name in (utility_score, *decisive, *listed) if name in listed]
     return replace(
         entry,
         attackers=attacker_entries([entry], _samples(entry.repeats).difference(only_shown)),
         releases=releases,
         measures=measures,
-        leading_measure=_leading(utility_score, measures),
+        leading_measure=next(iter(leading), ""),
         frontiers={
             measure.name: {kind: _frontier(measure, kind, releases) for kind in KINDS}
             for measure in measures
@@ -169,17 +177,11 @@ def _attacked(
     others = {name: attack.accuracy for name, attack in row.items() if name not in samples}
     best = max(others, key=lambda attacker: others[attacker].mean, default="")
     sample = _best_of(row, samples.difference(only_shown))
-    means = [
-        fmean(accuracies)
-        for results in entry.repeats
-        if (
-            accuracies := [
-                credit.accuracy
-                for attacker, credit in results.credits.get(release.target, {}).items()
-                if attacker not in samples
-            ]
-        )
-    ]
+    means = []
+    for results in entry.repeats:
+        credits = results.credits.get(release.target, {}).items()
+        mean = _mean(credit.accuracy for name, credit in credits if name not in samples)
+        means += [] if mean is None else [mean]
     by_kind = {
         WORST: others.get(best, sample),
         MEAN: estimate(means, SHARE) if means else sample,
@@ -201,26 +203,9 @@ def _baselines(target: str, repeats: Sequence[RoundResults]) -> tuple[float | No
     """Return the mean accuracy of blind guessing and of the constant answer on a target."""
     credits = [credit for results in repeats for credit in results.credits.get(target, {}).values()]
     return (
-        _mean([one.share(one.chance.mean) for one in credits if one.chance is not None]),
-        _mean([one.share(one.constant) for one in credits if one.constant is not None]),
+        _mean(credit.share(credit.chance.mean) for credit in credits if credit.chance is not None),
+        _mean(credit.share(credit.constant) for credit in credits if credit.constant is not None),
     )
-
-
-def _measures(releases: Iterable[ReleaseEntry]) -> tuple[MeasureEntry, ...]:
-    measures: dict[str, MeasureEntry] = {}
-    for release in releases:
-        for one in release.measurements:
-            if one.name in release.estimates:
-                entry = MeasureEntry(one.name, one.higher_is_better, one.minimum, one.maximum)
-                measures.setdefault(one.name, entry)
-    return tuple(measures.values())
-
-
-def _leading(utility_score: str, measures: Sequence[MeasureEntry]) -> str:
-    """Return the measure that is a number in the score, else the first that decides, else the first."""
-    names = [measure.name for measure in measures]
-    decisive = [measure.name for measure in measures if measure.threshold is not None]
-    return utility_score if utility_score in names else next(iter((*decisive, *names)), "")
 
 
 def _frontier(
@@ -253,24 +238,17 @@ def _attacks(
         for attacker in attackers:
             credits = [results.credit(target, attacker) for results in repeats]
             if known := [credit for credit in credits if credit is not None]:
-                table.setdefault(target, {})[attacker] = _attack(known, chance)
+                accuracy = estimate([credit.accuracy for credit in known], SHARE)
+                details = [credit.details for credit in known]
+                names = [name for name in details[0] if all(name in part for part in details)]
+                table.setdefault(target, {})[attacker] = AttackEntry(
+                    accuracy=accuracy,
+                    hits=fmean(credit.hits for credit in known),
+                    of=known[0].of,
+                    beyond_chance=chance is not None and accuracy.mean > chance.high,
+                    details={name: fmean(part[name] for part in details) for name in names},
+                )
     return table
-
-
-def _attack(credits: Sequence[Credit], chance: Chance | None) -> AttackEntry:
-    accuracy = estimate([credit.accuracy for credit in credits], SHARE)
-    names = [
-        name for name in credits[0].details if all(name in credit.details for credit in credits)
-    ]
-    return AttackEntry(
-        accuracy=accuracy,
-        hits=_sum(credit.hits for credit in credits) / len(credits),
-        of=credits[0].of,
-        beyond_chance=chance is not None and accuracy.mean > chance.high,
-        details={
-            name: _sum(credit.details[name] for credit in credits) / len(credits) for name in names
-        },
-    )
 
 
 def attacker_entries(
@@ -296,10 +274,10 @@ def attacker_entries(
         best = [_best_of(entry.attacks[target], samples) for entry, target in others]
         compared = [baselines[entry.name, target] for entry, target in others]
         entries[attacker] = AttackerEntry(
-            _mean([value for entry in rounds for value in _earned(attacker, entry.repeats)]),
-            _mean([sample.mean for sample in best if sample is not None]),
-            _mean([chance for chance, _ in compared if chance is not None]),
-            _mean([constant for _, constant in compared if constant is not None]),
+            _mean(value for entry in rounds for value in _earned(attacker, entry.repeats)),
+            _mean(sample.mean for sample in best if sample is not None),
+            _mean(chance for chance, _ in compared),
+            _mean(constant for _, constant in compared),
         )
     return entries
 
@@ -317,7 +295,7 @@ def _earned(attacker: str, repeats: Sequence[RoundResults]) -> list[float]:
                 if is_attackable and team_of(target) != attacker:
                     credit = results.credit(target, attacker)
                     values.setdefault(target, []).append(credit.accuracy if credit else 0)
-    return [math.fsum(listed) / len(listed) for listed in values.values()]
+    return list(map(fmean, values.values()))
 
 
 def _best_of(row: Mapping[str, AttackEntry], attackers: Iterable[str]) -> Estimate | None:
@@ -325,24 +303,12 @@ def _best_of(row: Mapping[str, AttackEntry], attackers: Iterable[str]) -> Estima
     return max(accuracies, key=lambda accuracy: accuracy.mean, default=None)
 
 
-def _as_shares(credit: Credit) -> Chance | None:
-    """Return blind guessing as accuracies."""
-    chance = credit.chance
-    return chance and Chance(*map(credit.share, (chance.mean, chance.low, chance.high)))
-
-
-def _mean_chance(chances: Iterable[Chance | None]) -> Chance | None:
+def _mean_chance(chances: Iterable[Chance]) -> Chance | None:
     """Return blind guessing: the mean over all kinds of guesses."""
-    kinds = {chance for chance in chances if chance is not None}
-    if not kinds:
-        return None
-    parts = zip(*((chance.mean, chance.low, chance.high) for chance in kinds), strict=True)
-    return Chance(*(math.fsum(part) / len(kinds) for part in parts))
+    kinds = {(chance.mean, chance.low, chance.high) for chance in chances}
+    return Chance(*map(fmean, zip(*kinds, strict=True))) if kinds else None
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
-
-
-def _sum(values: Iterable[float]) -> float:
-    return math.fsum(map(float, values))
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None

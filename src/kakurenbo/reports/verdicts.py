@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from kakurenbo.contest import Measurement, Unit, team_of
 from kakurenbo.contest.readme import judges_text
+from kakurenbo.contest.records import PUBLISHED
 from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, NO_AWARDS, REFUSED
 from kakurenbo.core.messages import LANGUAGES, is_known, render, retold
 from kakurenbo.reports.document import (
@@ -20,7 +21,6 @@ from kakurenbo.reports.document import (
 )
 from kakurenbo.reports.numbers import against, counted, estimated, figure, share, times
 from kakurenbo.reports.rounds import was_judged
-from kakurenbo.rounds.publishing import PUBLISHED
 
 _MOST_NAMED = 3
 _MUCH = (

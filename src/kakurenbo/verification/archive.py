@@ -16,10 +16,10 @@ import msgspec
 from msgspec import Struct
 
 from kakurenbo.contest.commitments import digest
+from kakurenbo.contest.submissions import MAX_BYTES
 from kakurenbo.core import read_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
-from kakurenbo.rounds.handing_in import MOST_BYTES
 from kakurenbo.verification import strict
 from kakurenbo.verification.differences import Difference
 from kakurenbo.verification.members import check_members
@@ -222,7 +222,7 @@ class Archive:
             raise Difference("verification.lacks_file", name)
         self.account(name)
         return digest(
-            read_file(self.root / name, MOST_BYTES)
+            read_file(self.root / name, MAX_BYTES)
         )  # of what teams handed in: whatever the judge took
 
     def account(self, *names: str) -> None:

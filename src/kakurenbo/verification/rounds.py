@@ -14,7 +14,13 @@ import msgspec
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, KEPT, OPENING_FILE, digest
+from kakurenbo.contest.counting import Scored, counting
+from kakurenbo.contest.engine import PublishedTargets, ReleaseOutcome
+from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED, MISSING
+from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
+from kakurenbo.contest.submissions import SubmittedFiles
+from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import json_bytes, read_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import retold
@@ -22,16 +28,6 @@ from kakurenbo.core.sources import FOLDER_FILE_LIMIT
 from kakurenbo.judge.scoring import steps
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED
 from kakurenbo.proofs import content_digest
-from kakurenbo.rounds import ReleaseRecord, verify_round
-from kakurenbo.rounds.counting import Scored, counting
-from kakurenbo.rounds.publishing import (
-    PUBLISHED,
-    RELEASES_FILE,
-    JudgedRelease,
-    judge_team,
-    phase_facts,
-    release_folders,
-)
 from kakurenbo.verification import strict
 from kakurenbo.verification.account import check_results, in_order
 from kakurenbo.verification.archive import (
@@ -178,7 +174,7 @@ class Round:
     def check_releases(self) -> None:
         """Every release that was handed in is measured again, and what counts published again."""
         counted = self._counting()
-        judged: dict[str, JudgedRelease] = {}
+        judged: dict[str, ReleaseOutcome] = {}
         for row, told in self._judged(ANONYMIZE):
             submitted = self._archive.root / row.folder
             one = steps.judged_release(
@@ -226,7 +222,7 @@ class Round:
         return known[-1] if known else None
 
     def _published(
-        self, counted: Mapping[str, Sequence[str]], judged: Mapping[str, JudgedRelease]
+        self, counted: Mapping[str, Sequence[str]], judged: Mapping[str, ReleaseOutcome]
     ) -> dict[str, bytes]:
         """The releases and answers of the phase folder; what became of everybody goes to ``records``."""
         files: dict[str, bytes] = {}
@@ -243,20 +239,20 @@ class Round:
             }
             reason = next((one.reason for one in sealed.values() if one.passed_over), "")
             if reason:
-                own = [JudgedRelease(_bare(entry.team, DISQUALIFIED, reason))]
+                own = [ReleaseOutcome(_bare(entry.team, DISQUALIFIED, reason))]
             elif not own and sealed:
-                own = judge_team(self._prepared, entry.team, [], with_disqualified=False)
+                own = judge_team(self._prepared, entry.team, SubmittedFiles())
             if sealed:
                 own.sort(key=lambda one: one.record.target)
                 files |= self._check_sealed(entry.team, sealed, own)
                 own = [self._settled(one, sealed) for one in own]
             elif closed:
-                own = [JudgedRelease(_bare(entry.team, MISSING, entry.excused))]
+                own = [ReleaseOutcome(_bare(entry.team, MISSING, entry.excused))]
             self.records += [_plain(one.record) for one in own]
         return files
 
     def _check_sealed(
-        self, team: str, sealed: Mapping[str, Sealed], own: Sequence[JudgedRelease]
+        self, team: str, sealed: Mapping[str, Sealed], own: Sequence[ReleaseOutcome]
     ) -> dict[str, bytes]:
         """The files of a team's releases, which are those of which the log has the digests."""
         comparison = Comparison(COMPUTED, LOG)
@@ -267,7 +263,7 @@ class Round:
         for one in own:
             name = one.record.target
             later = name in self._later
-            made = self._files_of(name) if later else release_folders(self._prepared, one)
+            made = self._files_of(name) if later else one.files
             digests = {part: _digest(made, f"{part}s/{name}/") for part in ("target", "answer")}
             should_be = {**({} if later else {"state": one.record.state}), "digests": digests}
             comparison.check(
@@ -291,12 +287,12 @@ class Round:
         }
         return {place: read_file(path, FOLDER_FILE_LIMIT) for place, path in own.items()}
 
-    def _settled(self, one: JudgedRelease, sealed: Mapping[str, Sealed]) -> JudgedRelease:
+    def _settled(self, one: ReleaseOutcome, sealed: Mapping[str, Sealed]) -> ReleaseOutcome:
         name = one.record.target
         if name not in self._later:
             return one
         record = steps.settled(msgspec.to_builtins(one.record), sealed[name].told["state"])
-        return JudgedRelease(msgspec.convert(record, ReleaseRecord))
+        return ReleaseOutcome(msgspec.convert(record, ReleaseRecord))
 
     def _compare_phase(self, files: dict[str, bytes]) -> None:
         """The phase folder, file by file."""
@@ -312,7 +308,7 @@ class Round:
         if self.began:
             records = [msgspec.convert(one, ReleaseRecord) for one in self.records]
             records.sort(key=lambda one: by_number(one.target))
-            facts = replace(phase_facts(self._prepared), unranked=self.unranked)
+            facts = replace(self._prepared.phase_facts, unranked=self.unranked)
             should_be[f"public/{CONTEST_FILE}"] = facts.as_bytes()
             should_be[f"public/{RELEASES_FILE}"] = json_bytes(
                 msgspec.to_builtins([one.public() for one in records])
@@ -348,7 +344,9 @@ class Round:
         """Every guess is credited again, and the organizers' attacks are played again."""
         sealed = self._sealed
         published = [name for name, one in sealed.items() if one.told["state"] == PUBLISHED]
-        targets = cache(lambda names: steps.Targets(self._given_rules, self._phase, names))
+        targets = cache(
+            lambda names: PublishedTargets.in_phase(self._given_rules, self._phase, names)
+        )
         earned: dict[tuple[Any, ...], dict[str, Any]] = {}
         for row, team in self._judged(ATTACK):
             logged = self._ledger.submissions[row.id].judged[-1].number

@@ -217,15 +217,15 @@ class Counted(HideAndSeek):
         with Path(os.environ["COUNTED"]).open("a") as file:
             file.write(f"{what} {os.getpid()}\n")
 
-    def read_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
+    def read_release(self, handout: Any, sources: Sequence[kb.Source]) -> kb.Table:
         self._note("check")
         return super().read_release(handout, sources)
 
-    def measure(self, handout: kb.Table, submission: kb.Table) -> kb.Utility:
+    def measure(self, handout: Any, submission: kb.Table) -> kb.Utility:
         self._note("measure")
         return super().measure(handout, submission)
 
-    def publish(self, secrets: kb.Secrets[kb.Table], submission: kb.Table) -> kb.Publication:
+    def publish(self, secrets: kb.Secrets[Any], submission: kb.Table) -> kb.Publication:
         self._note("publish")
         return super().publish(secrets, submission)
 
@@ -234,7 +234,7 @@ class Counted(HideAndSeek):
         return super().guess_bytes(guess)
 
     def anonymize(
-        self, handout: kb.Table, anonymizer: kb.Anonymizer, rng: np.random.Generator
+        self, handout: Any, anonymizer: kb.Anonymizer, rng: np.random.Generator
     ) -> kb.Release:
         self._note("anonymize")
         return super().anonymize(handout, anonymizer, rng)
@@ -248,7 +248,7 @@ class TablesAndTries(HideAndSeek):
     phases: ClassVar[tuple[kb.Phase, ...]] = (
         kb.Phase(
             kb.ANONYMIZE,
-            (kb.FilePattern("hidden_{team}{-try}.csv"),),
+            (kb.FilePattern("release_{team}{-try}.csv"),),
             counts=kb.Counting.LAST_FEW,
             keep=2,
         ),

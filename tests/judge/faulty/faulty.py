@@ -1,11 +1,9 @@
 """Hide-and-seek with a scorer that has two faults, and in its next version none."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-from hide_and_seek import GUESSES, HideAndSeek
-from numpy.typing import NDArray
+from hide_and_seek import HideAndSeek
 
 import kakurenbo as kb
 from kakurenbo.attacks.membership import MembershipGuess
@@ -19,7 +17,7 @@ class Faulty(HideAndSeek):
 
     name: ClassVar[str] = "faulty"
 
-    def measure(self, handout: kb.Table, submission: kb.Table) -> kb.Utility:
+    def measure(self, handout: Any, submission: kb.Table) -> kb.Utility:
         right = super().measure(handout, submission)
         if not FAULTS:
             return right
@@ -30,6 +28,6 @@ class Faulty(HideAndSeek):
             },
         )
 
-    def score_guess(self, answer: NDArray[np.int64], guess: MembershipGuess) -> kb.Credit:
+    def score_guess(self, answer: Any, guess: MembershipGuess) -> kb.Credit:
         right = super().score_guess(answer, guess)
-        return replace(right, hits=GUESSES - right.hits) if FAULTS else right
+        return replace(right, hits=self.guesses - right.hits) if FAULTS else right

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from hide_and_seek import HideAndSeek
@@ -23,7 +23,7 @@ class Trouble(HideAndSeek):
 
     name: ClassVar[str] = "trouble"
 
-    def read_release(self, handout: kb.Table, sources: Sequence[kb.Source]) -> kb.Table:
+    def read_release(self, handout: Any, sources: Sequence[kb.Source]) -> kb.Table:
         word, _, rest = (
             bytes(sources[0].read()[:200]).decode("ascii", "replace").strip().partition(" ")
         )
@@ -38,11 +38,15 @@ class Trouble(HideAndSeek):
         if word == "wait":  # for the file that is named; then go on as if nothing had been
             while not Path(rest).exists():
                 time.sleep(0.02)
-            return super().read_release(handout, [kb.Source("hidden.csv", kb.table_bytes(handout))])
+            return super().read_release(
+                handout, [kb.Source("release_01.csv", kb.table_bytes(handout.table))]
+            )
         if word == "spy":
             looked = {name: _attempted(attempt) for name, attempt in _attempts(Path(rest)).items()}
             Path("seen.json").write_text(json.dumps(looked))
-            return super().read_release(handout, [kb.Source("hidden.csv", kb.table_bytes(handout))])
+            return super().read_release(
+                handout, [kb.Source("release_01.csv", kb.table_bytes(handout.table))]
+            )
         if word == "tell":  # what it should not, to whoever may listen: and who that is
             os.write(2, rest.encode())
             raise ValueError(

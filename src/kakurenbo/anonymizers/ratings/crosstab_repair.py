@@ -15,19 +15,17 @@ from numpy.typing import NDArray
 from kakurenbo.anonymizers.ratings.split_files import FileStep, PermuteColumns
 from kakurenbo.contest import Release
 from kakurenbo.core import Table
+from kakurenbo.core.arrays import Bools, Ints, Rng
 from kakurenbo.core.compiling import compiled
 from kakurenbo.core.statistics import crosstab
 from kakurenbo.data.ratings import ATTRIBUTES, FEWEST_ROWS, MOVIES, SPLIT_COLUMNS
 from kakurenbo.methods.parameters import parameter
 
-UTILITIES = tuple(float(utility) for utility in range(68, 89, 4))
+UTILITIES = (68.0, 72.0, 76.0, 80.0, 84.0, 88.0)
 """What is tried where no utility is asked for."""
 
 _CANDIDATES = 12  # values tried for a cell of a column with more values than this
-_NEAR, _MARGIN = (
-    0.3,
-    0.97,
-)  # weight of a table whose error is above this share of its bound; beyond it is 1
+_NEAR_WEIGHT, _MARGIN = 0.3, 0.97  # weight of a table with an error above this share of its bound
 _DRAWN = 500  # people on whom the price of a utility is estimated
 _LEAST_RATIO = 0.02
 
@@ -52,13 +50,13 @@ class CrosstabState:
     """
 
     names: tuple[str, ...]
-    sizes: NDArray[np.int64]
+    sizes: Ints
     codes: NDArray[np.int32]
     cells: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    strides: NDArray[np.int64]
-    errors: NDArray[np.int64]
-    scored: NDArray[np.bool_]
+    offsets: Ints
+    strides: Ints
+    errors: Ints
+    scored: Bools
 
     @classmethod
     def of(cls, original: Table, current: Table, *, attribute_pairs: bool = False) -> CrosstabState:
@@ -108,19 +106,6 @@ class CrosstabState:
         """Return the table with the codes of this state."""
         return table.with_codes(dict(zip(self.names, self.codes, strict=True)))
 
-    def overwrite(self, column: int, row: int, value: int) -> None:
-        """Change one cell and everything that hangs on it."""
-        overwrite_cell(self.arrays, column, row, value)
-
-    def sweep(self, bound: int, care: float, temperature: float, rng: np.random.Generator) -> bool:
-        """Visit every cell once in random order; return whether all errors are within ``bound`` then.
-
-        ``care`` is the weight of tables that are well within the bound.
-        """
-        order = rng.permutation(self.codes.shape[1])
-        shifts = rng.integers(self.codes.shape[0], size=len(order))
-        return bool(_sweep(self.arrays, self.sizes, order, shifts, bound, care, temperature, rng))
-
 
 @cache
 def is_scored(first: str, second: str) -> bool:
@@ -141,7 +126,7 @@ class _CrosstabStep(FileStep):
     takes_release: ClassVar[bool] = True
     iterates: ClassVar[bool] = True
 
-    def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+    def after(self, original: Table, release: Release, rng: Rng) -> Release:
         repaired = [self._repair_file(*each) for each in self.files(original, release, rng)]
         longest = max(len(course) for _, course in repaired)
         # A file that has stopped keeps its last utility.
@@ -149,13 +134,11 @@ class _CrosstabStep(FileStep):
         tables = tuple(table for table, _ in repaired)
         return Release(tables, trace=tuple(zip(*courses, strict=True)))
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         return self._repair_file(original, current, rng)[0]
 
     @abstractmethod
-    def _repair_file(
-        self, original: Table, current: Table, rng: np.random.Generator
-    ) -> tuple[Table, list[float]]:
+    def _repair_file(self, original: Table, current: Table, rng: Rng) -> tuple[Table, list[float]]:
         """Return the repaired file, and its utility before and after each iteration."""
 
 
@@ -182,9 +165,7 @@ class CrosstabRepair(_CrosstabStep):
         100.0, "utility of a file at which to stop; the poster's was 72.2", low=0, high=100
     )
 
-    def _repair_file(
-        self, original: Table, current: Table, rng: np.random.Generator
-    ) -> tuple[Table, list[float]]:
+    def _repair_file(self, original: Table, current: Table, rng: Rng) -> tuple[Table, list[float]]:
         state = CrosstabState.of(original, current, attribute_pairs=self.pairs == "all")
         bound = largest_error(self.utility, len(current))
         course = [state.utility]
@@ -200,8 +181,8 @@ class CrosstabRepair(_CrosstabStep):
                 )
                 rows = np.flatnonzero((codes[first] == over[0]) & (codes[second] == over[1]))
                 row = int(rng.choice(rows))
-                state.overwrite(first, row, under[0])
-                state.overwrite(second, row, under[1])
+                overwrite_cell(state.arrays, first, row, under[0])
+                overwrite_cell(state.arrays, second, row, under[1])
             course.append(state.utility)
         return state.applied_to(current), course
 
@@ -227,9 +208,7 @@ class CrosstabRepairFast(_CrosstabStep):
         0.0, "temperature of the first sweep, in units of one cell's error", low=0, high=10
     )
 
-    def _repair_file(
-        self, original: Table, current: Table, rng: np.random.Generator
-    ) -> tuple[Table, list[float]]:
+    def _repair_file(self, original: Table, current: Table, rng: Rng) -> tuple[Table, list[float]]:
         state = CrosstabState.of(original, current)
         bound = largest_error(self.utility, len(original))
         best, best_error = state.codes.copy(), state.worst_scored
@@ -238,7 +217,9 @@ class CrosstabRepairFast(_CrosstabStep):
             if best_error <= bound:
                 break
             cooled = self.temperature * (1 - sweep / self.sweeps) ** 2
-            state.sweep(bound, self.care, cooled, rng)
+            order = rng.permutation(len(current))
+            shifts = rng.integers(len(state.names), size=len(order))
+            _sweep(state.arrays, state.sizes, order, shifts, bound, self.care, cooled, rng)
             if (error := state.worst_scored) < best_error:
                 best, best_error = state.codes.copy(), error
             course.append(max(course[-1], state.utility))
@@ -262,7 +243,7 @@ class JustEnough(FileStep):
         None, "utility of the release", low=0, high=100, none="the one that suits the data"
     )
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         permuted = PermuteColumns()._treat_file(original, current, rng)
         if self.utility is not None:
             return _repair_to(self.utility, original, permuted, rng)
@@ -275,22 +256,17 @@ class JustEnough(FileStep):
         return best_utility(original, improve(permuted), rng)
 
 
-def _repair_to(utility: float, original: Table, table: Table, rng: np.random.Generator) -> Table:
+def _repair_to(utility: float, original: Table, table: Table, rng: Rng) -> Table:
     return CrosstabRepairFast(utility=utility, care=0.0)._treat_file(original, table, rng)
 
 
-def best_utility(
-    original: Table, releases: Iterable[tuple[float, Table]], rng: np.random.Generator
-) -> Table:
+def best_utility(original: Table, releases: Iterable[tuple[float, Table]], rng: Rng) -> Table:
     """Return the release of the largest utility less expected hits; of equals the first."""
     people = rng.choice(len(original), min(_DRAWN, len(original)), replace=False)
-    scored = [
-        (utility - count_linked(original, table, people), table) for utility, table in releases
-    ]
-    return max(scored, key=lambda pair: pair[0])[1]
+    return max(releases, key=lambda pair: pair[0] - count_linked(original, pair[1], people))[1]
 
 
-def count_linked(original: Table, release: Table, people: NDArray[np.int64]) -> float:
+def count_linked(original: Table, release: Table, people: Ints) -> float:
     """Estimate from these rows of B how many of 50 people the tables of a release would link to their ratings.
 
     Whoever holds a person's attributes and ratings adds log n_C / lambda over the pairs (attribute value, rating). A row is
@@ -313,6 +289,7 @@ def count_linked(original: Table, release: Table, people: NDArray[np.int64]) -> 
 
 @compiled
 def overwrite_cell(state: Any, column: int, row: int, value: int) -> None:
+    """Change one cell, and the tables and errors of its column."""
     codes, cells, offsets, strides, errors = state
     old = codes[column, row]
     for other in range(codes.shape[0]):
@@ -334,7 +311,7 @@ def overwrite_cell(state: Any, column: int, row: int, value: int) -> None:
 def _weight(error: int, bound: int, care: float) -> float:
     if error > bound:
         return 1.0
-    return _NEAR if error > _MARGIN * bound else care
+    return _NEAR_WEIGHT if error > _MARGIN * bound else care
 
 
 @compiled
@@ -347,7 +324,8 @@ def _sweep(
     care: float,
     temperature: float,
     rng: Any,
-) -> bool:
+) -> None:
+    """Visit every cell once; stop when all errors are within the bound."""
     codes, cells, offsets, strides, errors = state
     columns = codes.shape[0]
     weights = np.zeros(columns)
@@ -385,5 +363,4 @@ def _sweep(
             ):
                 overwrite_cell(state, column, row, best)
         if errors.max() <= bound:
-            return True
-    return False
+            return

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom
 
 from kakurenbo.anonymizers.ratings.crosstab_repair import (
@@ -23,12 +22,13 @@ from kakurenbo.anonymizers.ratings.crosstab_repair import (
 from kakurenbo.anonymizers.ratings.split_files import FileStep, ShuffleRows
 from kakurenbo.contest import Release
 from kakurenbo.core import Table
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.core.compiling import compiled
 from kakurenbo.core.statistics import crosstab
 from kakurenbo.data.ratings import ATTRIBUTES, HIGHEST_RATING, MOVIES, ZIP_CODE, is_split, split
 from kakurenbo.methods.parameters import parameter
 
-Counts = NDArray[np.int64]
+Counts = Ints
 
 _SWEEPS = 40
 _PARTNERS = 6  # rows of the same block that a cell tries to trade with
@@ -51,19 +51,19 @@ class EvenTables(FileStep):
         None, "utility of the release", low=0, high=100, none="the one that suits the data"
     )
 
-    def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+    def after(self, original: Table, release: Release, rng: Rng) -> Release:
         even = super().after(original, release, rng)
         tables = even.tables if is_split(even.tables) else split(even.table)
         return ShuffleRows().after(original, Release(tables), rng)
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         if self.utility is not None:
             return _even_out(original, current, self.utility, rng)
         releases = ((u, _even_out(original, current, u, rng.spawn(1)[0])) for u in UTILITIES)
         return best_utility(original, releases, rng)
 
 
-def _even_out(original: Table, current: Table, utility: float, rng: np.random.Generator) -> Table:
+def _even_out(original: Table, current: Table, utility: float, rng: Rng) -> Table:
     bound = largest_error(utility, len(original))
     codes = {name: rng.permutation(original.codes[name]) for name in ATTRIBUTES}
     blocks = codes[ZIP_CODE].astype(np.int64)
@@ -96,7 +96,7 @@ def _released_counts(counts: Counts, bound: int) -> Counts:
     return released
 
 
-def usual_counts(sizes: Counts, shares: NDArray[np.float64]) -> Counts:
+def usual_counts(sizes: Counts, shares: Floats) -> Counts:
     """Return the counts of each value whose expected absolute error is least, in blocks of these sizes, shape (blocks, values).
 
     One more row of a value changes the expected error by 2 P(X < c) - 1 with c the new count and X binomial, so that the

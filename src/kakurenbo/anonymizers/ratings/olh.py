@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.ratings.split_files import FileStep
 from kakurenbo.contest import Mechanism
 from kakurenbo.core import Codes, Table
+from kakurenbo.core.arrays import Floats, Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data import ratings
 from kakurenbo.methods.parameters import parameter
@@ -21,8 +20,12 @@ _BLOCK = 2048  # rows that are hashed at once
 
 
 @dataclass(frozen=True)
-class _Cellwise(FileStep):
-    """Randomizes every cell by itself, with an epsilon for all columns or one per column."""
+class PseudoOLH(FileStep):
+    """Keep a cell of a column with d values with probability e^eps / (e^eps + d - 1), else one of the others.
+
+    The team's "pseudo OLH": the hash range is the column's own, so it is generalized randomized response. Every cell is
+    randomized by itself, with an epsilon for all columns or one per column.
+    """
 
     epsilon: float = parameter(
         2.0, "privacy budget of a cell; smaller hides more", low=0, high=_LARGEST_EPSILON
@@ -37,7 +40,7 @@ class _Cellwise(FileStep):
         budgets = self._columns(table)
         return Mechanism({name: self._transition(*budget) for name, budget in budgets.items()})
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         changed = {}
         for name, budget in self._columns(current).items():
             codes = current.codes[name].astype(np.int64)
@@ -46,12 +49,9 @@ class _Cellwise(FileStep):
 
     def _columns(self, table: Table) -> dict[str, tuple[int, float]]:
         """Return the size and the epsilon of each column."""
-        budgets, columns = self._budgets(), {}
-        for column in table.schema:
-            if column.name != ratings.NAME:
-                assert column.size is not None
-                columns[column.name] = column.size, budgets.get(column.name, self.epsilon)
-        return columns
+        budgets = self._budgets()
+        columns = (column for column in table.schema if column.name != ratings.NAME)
+        return {c.name: (c.size or 0, budgets.get(c.name, self.epsilon)) for c in columns}
 
     def _budgets(self) -> dict[str, float]:
         expectation = f"COLUMN=BUDGET/COLUMN=BUDGET/... with budgets from 0 to {_LARGEST_EPSILON:g}"
@@ -67,56 +67,41 @@ class _Cellwise(FileStep):
                 raise ParameterError("columns", expectation, part)
         return budgets
 
-    @abstractmethod
-    def _randomized(
-        self, codes: Codes, size: int, epsilon: float, rng: np.random.Generator
-    ) -> Codes:
+    def _randomized(self, codes: Codes, size: int, epsilon: float, rng: Rng) -> Codes:
         """Return released codes of a column."""
+        if size == 1:
+            return codes
+        keep = rng.random(len(codes)) < math.exp(epsilon) / (math.exp(epsilon) + size - 1)
+        other = (codes + rng.integers(1, size, size=len(codes))) % size
+        return np.where(keep, codes, other)
 
-    def _transition(self, size: int, epsilon: float) -> NDArray[np.float64]:
+    def _transition(self, size: int, epsilon: float) -> Floats:
         """P(released | original), shape (size, size)."""
         stay, other = self._probabilities(size, epsilon)
         return np.full((size, size), other) + np.eye(size) * (stay - other)
 
-    @abstractmethod
     def _probabilities(self, size: int, epsilon: float) -> tuple[float, float]:
         """Return P(the original value) and P(one particular other value)."""
-
-
-@dataclass(frozen=True)
-class PseudoOLH(_Cellwise):
-    """Keep a cell of a column with d values with probability e^eps / (e^eps + d - 1), else one of the others.
-
-    The team's "pseudo OLH": the hash range is the column's own, so it is generalized randomized response.
-    """
-
-    def _randomized(
-        self, codes: Codes, size: int, epsilon: float, rng: np.random.Generator
-    ) -> Codes:
-        return _keep_or_other(codes, size, epsilon, rng)
-
-    def _probabilities(self, size: int, epsilon: float) -> tuple[float, float]:
         other = 1 / (math.exp(epsilon) + size - 1)
         return math.exp(epsilon) * other, other
 
 
 @dataclass(frozen=True)
-class OLH(_Cellwise):
+class OLH(PseudoOLH):
     """Optimal local hashing: hash the value to g = e^eps + 1 cells, randomize the hash, release a value of that cell.
 
     Every cell of the table has a hash function of its own. A release holds values, not hashes, so one of the values that
     the reported hash stands for is drawn; where there is none, any value.
     """
 
-    def _randomized(
-        self, codes: Codes, size: int, epsilon: float, rng: np.random.Generator
-    ) -> Codes:
+    def _randomized(self, codes: Codes, size: int, epsilon: float, rng: Rng) -> Codes:
         released = np.empty_like(codes)
         cells = _hash_range(epsilon)
         for begin in range(0, len(codes), _BLOCK):
             block = codes[begin : begin + _BLOCK]
             hashes = rng.integers(cells, size=(len(block), size))  # a random function per row
-            reported = _keep_or_other(hashes[np.arange(len(block)), block], cells, epsilon, rng)
+            hashed = hashes[np.arange(len(block)), block]
+            reported = super()._randomized(hashed, cells, epsilon, rng)
             # The largest random number among the values with the reported hash picks one of them at random.
             marks = rng.random((len(block), size)) + (hashes == reported[:, None])
             released[begin : begin + _BLOCK] = marks.argmax(axis=1)
@@ -138,11 +123,3 @@ class OLH(_Cellwise):
 def _hash_range(epsilon: float) -> int:
     """g = e^eps + 1, rounded; more cells than this tell values apart anyhow."""
     return min(2**31, round(math.exp(epsilon)) + 1)
-
-
-def _keep_or_other(codes: Codes, size: int, epsilon: float, rng: np.random.Generator) -> Codes:
-    if size == 1:
-        return codes
-    keep = rng.random(len(codes)) < math.exp(epsilon) / (math.exp(epsilon) + size - 1)
-    other = (codes + rng.integers(1, size, size=len(codes))) % size
-    return np.where(keep, codes, other)

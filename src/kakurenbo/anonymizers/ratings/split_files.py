@@ -6,11 +6,11 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.swap import Permute, shuffle_within
 from kakurenbo.contest import Anonymizer, Mechanism, Release, has_columns
 from kakurenbo.core import Schema, Table
+from kakurenbo.core.arrays import Floats, Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data import ratings
 from kakurenbo.methods.parameters import parameter
@@ -33,14 +33,14 @@ class FileStep(Anonymizer):
     def accepts(cls, schema: Schema) -> bool:
         return has_columns(schema, ratings.widest_schema(names=False))
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         return self.after(table, Release.of(table, _UNCHANGED), rng)
 
-    def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+    def after(self, original: Table, release: Release, rng: Rng) -> Release:
         files = self.files(original, release, rng)
         tables = tuple(self._treat_file(*each) for each in files)
         # A column of several files is treated alike in all of them.
-        transitions: dict[str, NDArray[np.float64]] = {}
+        transitions: dict[str, Floats] = {}
         mechanism = release.mechanism
         for _, current, _ in files if mechanism is not None else ():
             part = self.mechanism(current)
@@ -49,9 +49,7 @@ class FileStep(Anonymizer):
             transitions |= part.transitions
         return Release(tables, mechanism and mechanism.then(Mechanism(transitions)))
 
-    def files(
-        self, original: Table, release: Release, rng: np.random.Generator
-    ) -> list[tuple[Table, Table, np.random.Generator]]:
+    def files(self, original: Table, release: Release, rng: Rng) -> list[tuple[Table, Table, Rng]]:
         """Return the original's table, the one that earlier steps made of it, and a stream, for each file that is treated."""
         before, *now = (
             table.select(name for name in table.schema.names if name != ratings.NAME)
@@ -67,7 +65,7 @@ class FileStep(Anonymizer):
         return list(zip(tables, current, rng.spawn(len(current)), strict=True))
 
     @abstractmethod
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         """Return what becomes of one file."""
 
 
@@ -75,7 +73,7 @@ class FileStep(Anonymizer):
 class ShuffleRows(FileStep):
     """Put the rows in random order, another one in each file, so that files cannot be joined row by row."""
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         return current.take(rng.permutation(len(current)))
 
     def mechanism(self, table: Table) -> Mechanism:
@@ -86,7 +84,7 @@ class ShuffleRows(FileStep):
 class PermuteColumns(FileStep):
     """Permute every column by itself: how often values occur stays, nothing else does."""
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         return Permute()(current, rng).table
 
 
@@ -101,7 +99,7 @@ class GroupShuffle(FileStep):
         if not set(self.groups) <= set(ratings.ATTRIBUTES):
             raise ParameterError("groups", f"some of {', '.join(ratings.ATTRIBUTES)}", self.groups)
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         keys = current.keys(self.groups)
         movies = [name for name in current.schema.names if name in ratings.MOVIES]
         return current.with_codes({n: current.codes[n][shuffle_within(keys, rng)] for n in movies})
@@ -113,7 +111,7 @@ class SwapCells(FileStep):
 
     swaps: int = parameter(1000, "pairs of cells to swap in each file", low=0, high=10_000_000)
 
-    def _treat_file(self, original: Table, current: Table, rng: np.random.Generator) -> Table:
+    def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         names, rows = current.schema.names, len(current)
         swaps = np.bincount(rng.integers(len(names), size=self.swaps), minlength=len(names))
         codes = {name: current.codes[name].copy() for name in names}

@@ -9,6 +9,7 @@ import numpy as np
 
 from kakurenbo.contest import Anonymizer, Release, unknown_column
 from kakurenbo.core import Category, Column, Decimal, Integer, Schema, Table
+from kakurenbo.core.arrays import Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.methods.parameters import parameter
 
@@ -87,7 +88,7 @@ class Top(_OneNumber):
 
     above: float = parameter(75.0, "the largest number that is kept")
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         (name,) = self.names(table.schema)
         return Release.keeping(table, table.values(name) <= self.above)
 
@@ -98,7 +99,7 @@ class Bottom(_OneNumber):
 
     below: float = parameter(22.0, "the smallest number that is kept")
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         (name,) = self.names(table.schema)
         return Release.keeping(table, table.values(name) >= self.below)
 
@@ -124,7 +125,7 @@ class TopBottom(NumberMethod):
         None, "columns of numbers", none="all columns of numbers"
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         changed, last = {}, len(table) - 1
         for name in self.names(table.schema):
             if len(table):
@@ -142,7 +143,7 @@ class Laplace(_OneNumber):
     epsilon: float = parameter(1.0, "the larger, the less noise", low=1e-6)
     whole: bool = parameter(True, "whether decimals are cut off")
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         (name,) = self.names(table.schema)
         column = table.schema[name]
         assert isinstance(column, Integer | Decimal)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.hideout_targets import (
     DirectionBasis,
@@ -25,13 +23,12 @@ from kakurenbo.anonymizers.tables.synthetic import (
 )
 from kakurenbo.contest import Anonymizer, Release
 from kakurenbo.core import Category, Coarsening, Moments, Table
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.data import adult
 from kakurenbo.measures.covariance import correlation_difference, covariance_utility
 from kakurenbo.measures.histogram import histogram_error, histogram_utility
 from kakurenbo.measures.trees import TreeTask, tree_utility
 from kakurenbo.methods.parameters import parameter
-
-Floats = NDArray[np.float64]
 
 _ATTEMPTS = 10
 _FIRST, _STEP = 16, 3  # combinations: the first try, and how many are added at a time
@@ -47,12 +44,10 @@ _TREES = (
     TreeTask("income", "<=50K", max_depth=5),
     TreeTask("relationship", "Husband", max_depth=3),
 )
-_ROUNDS: Mapping[str, Mapping[str, float]] = MappingProxyType(
-    {
-        "pre": {"tree": 0.85, "histogram": 0.99, "vcm": 0.4},
-        "main": {"tree": 0.95, "column_error": 0.03, "correlation": 0.10},
-    }
-)
+_ROUNDS: Mapping[str, Mapping[str, float]] = {
+    "pre": {"tree": 0.85, "histogram": 0.99, "vcm": 0.4},
+    "main": {"tree": 0.95, "column_error": 0.03, "correlation": 0.10},
+}
 
 
 @dataclass(frozen=True)
@@ -74,7 +69,7 @@ class MomentMatching(Anonymizer):
         "auto", "where other people come from; own: an estimate from the input", choices=SOURCES
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         if len(table) < 2:
             return Release.of(table.take([]))
         limits = dict(_ROUNDS[self.round])
@@ -91,9 +86,7 @@ class MomentMatching(Anonymizer):
 class _Matching:
     """Brings other people's records to the thresholds, as the rules measure them; trees on rows that are public."""
 
-    def __init__(
-        self, sample: Table, limits: Mapping[str, float], people: Table, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, sample: Table, limits: Mapping[str, float], people: Table, rng: Rng) -> None:
         self.sample, self.limits, self.people, self.rng = sample, limits, people, rng
         self.moments = Moments.of(sample)
 
@@ -186,7 +179,7 @@ class _Matching:
                 slack -= _HISTOGRAM_STEP
         return released
 
-    def _counts(self, shares: Floats, target: Floats) -> dict[str, NDArray[np.int64]]:
+    def _counts(self, shares: Floats, target: Floats) -> dict[str, Ints]:
         """Return whole frequencies of every column; numbers with the variance that the target has for them."""
         rows, counts, start, place = len(self.sample), {}, 0, 0
         for column in self.sample.schema:

@@ -13,13 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.synthetic import shares_of
 from kakurenbo.core import Category, Codes, Column, Moments, Table
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.data.numerics import one_blas_thread
-
-Floats = NDArray[np.float64]
 
 _FEATURES = 2_000  # deviations looked at, those that cost most; of the others the population's values are taken
 _ROWS = 30_000  # of the population, for the covariance of the deviations
@@ -53,7 +51,7 @@ class DirectionBasis:
 
     covariance: Floats
     shares: Floats
-    elements: NDArray[np.int64]
+    elements: Ints
     into: Floats
     back: Floats
 
@@ -64,7 +62,7 @@ class DirectionBasis:
         rows: int,
         covariance_budget: float,
         histogram_budget: float,
-        rng: np.random.Generator,
+        rng: Rng,
     ) -> DirectionBasis:
         """Study a population whose samples have ``rows`` records; budgets are the sums of errors that are allowed."""
         moments, shares = Moments.of(population), shares_of(population)
@@ -158,7 +156,7 @@ def move_within_budget(frequencies: Floats, towards: Floats, budget: float) -> F
     return moved
 
 
-def round_to_counts(frequencies: Floats, rows: int) -> NDArray[np.int64]:
+def round_to_counts(frequencies: Floats, rows: int) -> Ints:
     """Return the nearest whole frequencies that sum up to ``rows``: the largest remainders are rounded up.
 
     Examples
@@ -176,7 +174,7 @@ def round_to_counts(frequencies: Floats, rows: int) -> NDArray[np.int64]:
 
 def round_with_moments(
     column: Column, frequencies: Floats, rows: int, mean: float, variance: float
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return whole frequencies of a number, near the given ones, with (almost) this mean and variance (ddof 1)."""
     values = column.values(np.arange(len(frequencies))).astype(np.float64)
     # Frequencies times a parabola of the value, so that mean and variance come out.
@@ -219,9 +217,7 @@ def round_with_moments(
     return counts
 
 
-def with_histograms(
-    table: Table, wanted: Mapping[str, NDArray[np.int64]], rng: np.random.Generator
-) -> Table:
+def with_histograms(table: Table, wanted: Mapping[str, Ints], rng: Rng) -> Table:
     """Change as few cells as it takes to have these frequencies: a surplus of one value becomes another's lack.
 
     Numbers become the ones nearest in order, words any that lack.

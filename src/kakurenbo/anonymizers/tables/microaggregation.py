@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.columns import ColumnMethod
 from kakurenbo.contest import Release
 from kakurenbo.core import Category, Codes, Integer, Schema, Table
+from kakurenbo.core.arrays import Ints, Rng
 from kakurenbo.core.compiling import compiled
 from kakurenbo.methods.parameters import parameter
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Microaggregate(ColumnMethod):
         None, "columns that are made alike", none="all columns"
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         names = self.names(table.schema)
         # Numbers in units of their spread; to differ in a category is one standard deviation.
         parts = [np.zeros((len(table), 0))]
@@ -157,7 +155,7 @@ class Mondrian(ColumnMethod):
             return "l and t are about a sensitive column; name one in sensitive"
         return wrong
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         names = [name for name in table.schema.names if name != self.sensitive]
         columns = [table.codes[name].astype(np.int64) for name in names]
         # A category counts in its levels, a number in the range that it really has.

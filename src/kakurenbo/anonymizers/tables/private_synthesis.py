@@ -14,17 +14,17 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contest import Anonymizer, Release
 from kakurenbo.core import Integer, Schema, Table
+from kakurenbo.core.arrays import Floats, Rng
 from kakurenbo.core.errors import UsageError
 from kakurenbo.methods.parameters import parameter
 
 Clique = tuple[str, ...]
-_LARGEST_MODEL = 80.0  # megabytes
-_ROUNDS_PER_COLUMN = 16
-_FOR_MEASURING = 0.9  # share of a round's budget, the rest is for choosing
+MAX_MODEL_SIZE = 80.0  # megabytes
+ROUNDS_PER_COLUMN = 16
+MEASURED_SHARE = 0.9  # of a round's budget; the rest is for choosing
 _NEEDED = "differentially private synthesis needs mbi: pip install 'kakurenbo[dp]'"
 
 
@@ -47,7 +47,7 @@ class _Private(Anonymizer):
     def lacking(self) -> str:
         return "" if find_spec("mbi") else _NEEDED
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         if not len(table):
             return Release.of(table)
         marginals = Marginals(table, self.bins, rng)
@@ -75,10 +75,10 @@ class MST(_Private):
     """
 
     def _fit(self, marginals: Marginals, rho: float) -> Any:
-        columns = marginals.columns
+        columns, edges = marginals.columns, len(marginals.columns) - 1
         for name in columns:
             marginals.measure((name,), noise_of(rho / 3 / len(columns)))
-        model, edges = marginals.fit(), len(columns) - 1
+        model = marginals.fit()
         if not edges:
             return model
         errors = {pair: marginals.error(model, pair) for pair in combinations(columns, 2)}
@@ -88,17 +88,13 @@ class MST(_Private):
 
 
 def spanning_tree(
-    columns: Sequence[str],
-    errors: Mapping[tuple[str, str], float],
-    epsilon: float,
-    rng: np.random.Generator,
+    columns: Sequence[str], errors: Mapping[tuple[str, str], float], epsilon: float, rng: Rng
 ) -> list[tuple[str, str]]:
-    """Draw pairs that connect all columns, each among those that connect two parts, the worst told the likeliest."""
+    """Draw pairs that connect all columns, each among those that connect two parts, the largest errors the likeliest."""
     part, tree = {name: name for name in columns}, list[tuple[str, str]]()
     while len(tree) < len(columns) - 1:
         pairs = [pair for pair in errors if part[pair[0]] != part[pair[1]]]
-        scores = np.array([errors[pair] for pair in pairs])
-        first, second = pairs[choose(scores, epsilon, rng)]
+        first, second = pairs[choose(np.array([errors[pair] for pair in pairs]), epsilon, rng)]
         tree.append((first, second))
         part = {name: part[first] if p == part[second] else p for name, p in part.items()}
     return tree
@@ -112,28 +108,28 @@ class AIM(_Private):
     """
 
     def _fit(self, marginals: Marginals, rho: float) -> Any:
-        rounds = _ROUNDS_PER_COLUMN * len(marginals.columns)
-        left, noise = rho, noise_of(_FOR_MEASURING * rho / rounds)
-        choice = math.sqrt(8 * (1 - _FOR_MEASURING) * rho / rounds)
+        rounds = ROUNDS_PER_COLUMN * len(marginals.columns)
+        left, noise = rho, noise_of(MEASURED_SHARE * rho / rounds)
+        choice = math.sqrt(8 * (1 - MEASURED_SHARE) * rho / rounds)
         for name in marginals.columns:
             marginals.measure((name,), noise)
             left -= 1 / noise**2
         model = marginals.fit()
         while left > 1e-9 * rho:
             if left < 2 * (1 / noise**2 + choice**2 / 8):
-                noise = noise_of(_FOR_MEASURING * left)
-                choice = math.sqrt(8 * (1 - _FOR_MEASURING) * left)
+                noise = noise_of(MEASURED_SHARE * left)
+                choice = math.sqrt(8 * (1 - MEASURED_SHARE) * left)
             left -= 1 / noise**2 + choice**2 / 8
             pairs = list(filter(marginals.stays_small, combinations(marginals.columns, 2)))
             if not pairs:
                 break
-            usual = [math.sqrt(2 / math.pi) * noise * marginals.domain.size(p) for p in pairs]
-            scores = np.array([marginals.error(model, pair) for pair in pairs]) - usual
+            expected = [math.sqrt(2 / math.pi) * noise * marginals.domain.size(p) for p in pairs]
+            scores = np.array([marginals.error(model, pair) for pair in pairs]) - expected
             worst = choose(scores, choice, marginals.rng)
             marginals.measure(pairs[worst], noise)
             before = vector(model, pairs[worst])
             model = marginals.fit(model)
-            if np.abs(vector(model, pairs[worst]) - before).sum() <= usual[worst]:
+            if np.abs(vector(model, pairs[worst]) - before).sum() <= expected[worst]:
                 noise, choice = noise / 2, choice * 2
         return model
 
@@ -143,12 +139,12 @@ def noise_of(rho: float) -> float:
     return math.sqrt(1 / rho)
 
 
-def choose(scores: NDArray[np.float64], epsilon: float, rng: np.random.Generator) -> int:
+def choose(scores: Floats, epsilon: float, rng: Rng) -> int:
     """Draw a sum of absolute differences by the exponential mechanism, which costs rho = epsilon^2 / 8."""
     return int((epsilon * scores / 4 + rng.gumbel(size=len(scores))).argmax())
 
 
-def vector(source: Any, clique: Clique) -> NDArray[np.float64]:
+def vector(source: Any, clique: Clique) -> Floats:
     """Return the marginal of a table or a model of mbi, shape (cells,)."""
     return np.asarray(source.project(clique).datavector(), dtype=np.float64)
 
@@ -156,7 +152,7 @@ def vector(source: Any, clique: Clique) -> NDArray[np.float64]:
 class Marginals:
     """Noisy marginals of a table, and models of them."""
 
-    def __init__(self, table: Table, bins: int, rng: np.random.Generator) -> None:
+    def __init__(self, table: Table, bins: int, rng: Rng) -> None:
         try:
             import mbi
         except ImportError as error:
@@ -175,23 +171,22 @@ class Marginals:
     def fit(self, before: Any = None) -> Any:
         """Return the model of greatest entropy of what was measured; it goes on from an earlier one."""
         cliques = self.mbi.clique_utils.maximal_subset([m.clique for m in self._measured])
-        return self.mbi.estimation.mirror_descent(
-            self.domain,
-            self._measured,
-            known_total=float(self._table.records),
-            potentials=None if before is None else before.potentials.expand(cliques),
-            iters=500 if before is None else 150,
-        )
+        start = {"iters": 500}
+        if before is not None:
+            start = {"iters": 150, "potentials": before.potentials.expand(cliques)}
+        total = float(self._table.records)
+        measured = self._measured
+        return self.mbi.estimation.mirror_descent(self.domain, measured, known_total=total, **start)
 
     def error(self, model: Any, clique: Clique) -> float:
         """Return how far a model is from the table: not private, for the exponential mechanism alone."""
         return float(np.abs(vector(self._table, clique) - vector(model, clique)).sum())
 
     def stays_small(self, clique: Clique) -> bool:
-        """Whether a model with one more marginal still fits into memory."""
+        """Return whether a model with one more marginal still fits into memory."""
         cliques = [*(measurement.clique for measurement in self._measured), clique]
         size = self.mbi.junction_tree.hypothetical_model_size(self.domain, cliques)
-        return bool(size <= _LARGEST_MODEL)
+        return bool(size <= MAX_MODEL_SIZE)
 
 
 def bin_widths(schema: Schema, bins: int) -> dict[str, int]:
@@ -199,9 +194,7 @@ def bin_widths(schema: Schema, bins: int) -> dict[str, int]:
     return {c.name: -(-c.size // bins) if isinstance(c, Integer) else 1 for c in schema}
 
 
-def undo_bins(
-    schema: Schema, drawn: Mapping[str, Any], bins: int, rng: np.random.Generator
-) -> Table:
+def undo_bins(schema: Schema, drawn: Mapping[str, Any], bins: int, rng: Rng) -> Table:
     """Return a table with a value of each bin in its place, all equally likely."""
     codes = {}
     for name, width in bin_widths(schema, bins).items():

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contest import Anonymizer, Release, unknown_column
 from kakurenbo.core import Category, Coarsening, Moments, Schema, Table
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.core.compiling import compiled
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.measures.trees import TreeTask
@@ -26,7 +26,7 @@ class _Repair(Anonymizer):
 
     takes_release: ClassVar[bool] = True
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         return self.after(table, Release.of(table), rng)
 
 
@@ -43,7 +43,7 @@ class Repair(_Repair):
     )
     tries: int = parameter(_TRIES, "swaps that are tried at most", low=0)
 
-    def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+    def after(self, original: Table, release: Release, rng: Rng) -> Release:
         coarsening = Coarsening.of([original, release.table], LARGEST_DOMAIN)
         target = Moments.of(coarsening.apply(original)).covariance
         coarse = coarsening.apply(release.table)
@@ -81,7 +81,7 @@ class TreeRepair(_Repair):
             return f"column {column.name!r} has no level {self.level!r}; there are {', '.join(column.levels)}"
         return ""
 
-    def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
+    def after(self, original: Table, release: Release, rng: Rng) -> Release:
         if wrong := self.unfit(original.schema):
             raise ParameterError("label", wrong, self.label)
         if not len(original) or not len(release.table):
@@ -97,9 +97,7 @@ class TreeRepair(_Repair):
         return self.label or [column.name for column in schema if isinstance(column, Category)][-1]
 
 
-def swap_labels(
-    task: TreeTask, original: Table, table: Table, pairs: int, rng: np.random.Generator
-) -> Table:
+def swap_labels(task: TreeTask, original: Table, table: Table, pairs: int, rng: Rng) -> Table:
     """Swap so many labels that the original's tree takes for positive, and are not, with ones of which the reverse holds."""
     predicted, truth = task.predict(task.grow(original), table), task.truth(table)
     missed = rng.permutation(np.flatnonzero(predicted & ~truth))
@@ -113,12 +111,12 @@ def swap_labels(
 
 def swap_towards(
     table: Table,
-    target: NDArray[np.float64],
-    rng: np.random.Generator,
+    target: Floats,
+    rng: Rng,
     *,
     bound: float = 0.0,
     tries: int = _TRIES,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Swap cells within columns until sum |covariance - target| is within a bound, or nothing more is to be had.
 
     Returns
@@ -149,7 +147,7 @@ def swap_towards(
     return places
 
 
-def rearrange(table: Table, places: NDArray[np.int64]) -> Table:
+def rearrange(table: Table, places: Ints) -> Table:
     """Return the table with the cells of each column taken from these rows."""
     names = table.schema.names
     return table.with_codes({n: table.codes[n][p] for n, p in zip(names, places, strict=True)})

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.columns import ColumnMethod
 from kakurenbo.contest import Release
 from kakurenbo.core import Category, Decimal, Table
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.measures.records import one_of_a_kind
 from kakurenbo.measures.regression import logistic_regression
@@ -30,7 +30,7 @@ class SuppressRare(ColumnMethod):
         ("education", "marital-status"), "columns that make up a combination", none="all columns"
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         names = self.names(table.schema)
         if not names:
             raise ParameterError("columns", "at least one column", self.columns)
@@ -55,7 +55,7 @@ class Thin(ColumnMethod):
         None, "columns that are compared", none="all columns but the last"
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         names = table.schema.names[:-1] if self.columns is None else self.columns
         in_tens = [name for name in names if isinstance(table.schema[name], Decimal)]
         alone = one_of_a_kind(table, [name for name in names if name not in in_tens], in_tens)
@@ -64,7 +64,7 @@ class Thin(ColumnMethod):
         return Release.keeping(table, ~np.isin(np.arange(len(table)), deleted))
 
 
-def _features(table: Table) -> NDArray[np.float64]:
+def _features(table: Table) -> Floats:
     """Return what is to sum up to 0 over the records that are kept, shape (n, d).
 
     Every column (the means), its products with the others (the correlations), and the scores of a logistic regression of the
@@ -91,11 +91,11 @@ def _features(table: Table) -> NDArray[np.float64]:
 
 
 def _balanced_choice(
-    features: NDArray[np.float64],
-    candidates: NDArray[np.int64],
+    features: Floats,
+    candidates: Ints,
     count: int,
-    rng: np.random.Generator,
-) -> NDArray[np.int64]:
+    rng: Rng,
+) -> Ints:
     """Draw so many candidates at random, and exchange them until their features sum up to almost 0."""
     rows, gone = features[candidates], np.zeros(len(candidates), dtype=bool)
     gone[rng.permutation(len(candidates))[:count]] = True

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.columns import ColumnMethod
 from kakurenbo.contest import Release
 from kakurenbo.core import Category, Codes, Table
+from kakurenbo.core.arrays import Ints, Rng
 from kakurenbo.measures.records import in_reach
 from kakurenbo.methods.parameters import parameter
 
@@ -26,7 +26,7 @@ class Permute(ColumnMethod):
         None, "columns whose values move", none="all columns"
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         names = self.names(table.schema)
         return Release.of(table.with_codes({n: rng.permutation(table.codes[n]) for n in names}))
 
@@ -56,7 +56,7 @@ class Swap(ColumnMethod):
         none="any two",
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         changed = {}
         for name in self.names(table.schema):
             codes = table.codes[name]
@@ -70,16 +70,14 @@ class Swap(ColumnMethod):
         return Release.of(table.with_codes(changed))
 
 
-def shuffle_within(groups: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+def shuffle_within(groups: Ints, rng: Rng) -> Ints:
     """Return a random permutation p of 0..n-1 that keeps every place in its group: groups[p] equals groups."""
     permutation = np.empty(len(groups), dtype=np.int64)
     permutation[np.argsort(groups, kind="stable")] = np.lexsort((rng.random(len(groups)), groups))
     return permutation
 
 
-def _swap_within(
-    codes: Codes, blocks: NDArray[np.int64], count: int, rng: np.random.Generator
-) -> Codes:
+def _swap_within(codes: Codes, blocks: Ints, count: int, rng: Rng) -> Codes:
     """Pair ``count`` cells, chosen at random, within their blocks and swap them; an odd one stays."""
     chosen = rng.permutation(len(codes))[:count]
     chosen = chosen[np.argsort(blocks[chosen], kind="stable")]
@@ -106,13 +104,13 @@ class SwapNear(ColumnMethod):
     def chosen(self) -> None:
         return None
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         order = rng.permutation(len(table))
         rows = np.empty(len(table), dtype=np.int64)
         rows[order] = order[self._partners(table.take(order), rng)]
         return Release.of(table.take(rows))
 
-    def _partners(self, table: Table, rng: np.random.Generator) -> NDArray[np.int64]:
+    def _partners(self, table: Table, rng: Rng) -> Ints:
         """Return a permutation in which as many rows as possible get another row in reach, the rest themselves."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_bipartite_matching

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.contest import Anonymizer, Release
 from kakurenbo.core import Coarsening, Moments, Table
+from kakurenbo.core.arrays import Floats, Rng
 from kakurenbo.data import adult
 from kakurenbo.data.generators import GENERATORS, generate
 from kakurenbo.methods.parameters import parameter
@@ -34,14 +34,14 @@ class Synthetic(Anonymizer):
     )
     rows: int | None = parameter(None, "how many records", low=1, none="as many as the input has")
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         rows = len(table) if self.rows is None else self.rows
         coarsening = Coarsening.of([table], LARGEST_DOMAIN)
         generated = GENERATORS[self.generator](Moments.of(coarsening.apply(table)), rows, rng)
         return Release.of(coarsening.undo(generated, table, rng))
 
 
-def draw_population(sample: Table, source: str, rng: np.random.Generator) -> Table:
+def draw_population(sample: Table, source: str, rng: Rng) -> Table:
     """Draw records of people like those that the sample was drawn from; of the sample itself, only ``own`` makes use.
 
     ``auto`` takes the generator whose records are nearest to the sample, and ``own`` where none is near or nothing is public
@@ -63,7 +63,7 @@ def draw_population(sample: Table, source: str, rng: np.random.Generator) -> Tab
     return GENERATORS["moments"](Moments.of(again), rows, rng)
 
 
-def shares_of(table: Table) -> NDArray[np.float64]:
+def shares_of(table: Table) -> Floats:
     """Return the relative frequency of every value of every column, one column after the other."""
     frequencies = np.concatenate([table.frequencies(name) for name in table.schema.names])
     return frequencies / max(len(table), 1)

@@ -11,21 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from kakurenbo.anonymizers.transactions.rows import (
-    Ints,
     TransactionAnonymizer,
     rename,
     user_months,
 )
 from kakurenbo.contest import Release
 from kakurenbo.core import Integer, Table
+from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.data.transactions import delete_rows, kept, price_changes, top_items
 from kakurenbo.methods.parameters import parameter
 
-Floats = NDArray[np.float64]
 _LARGEST = 200  # customers of a crowd per date class: enough to hide in
 _TOP_SHARE = 0.05  # of the items: E3 looks at them alone
 _NOON = 12 * 60  # the time of day is released for nobody
@@ -57,7 +55,7 @@ class Baskets:
     def __getitem__(self, basket: int) -> Ints:
         return self.rows[self.start[basket] : self.start[basket + 1]]
 
-    def by_month(self, rng: np.random.Generator, order: int = 1) -> Iterator[Ints]:
+    def by_month(self, rng: Rng, order: int = 1) -> Iterator[Ints]:
         """Yield the baskets of each month that has some, by size in ascending (1) or descending (-1) order."""
         for month in np.unique(self.month):
             baskets = np.flatnonzero(self.month == month)
@@ -78,7 +76,7 @@ class SwapBaskets(TransactionAnonymizer):
         "basket", "whom a pseudonym follows over the year", choices=("basket", "customer")
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         baskets, slots, sources = Baskets(table), [], []
         for same_month in baskets.by_month(rng):
             for group in np.array_split(same_month, max(1, len(same_month) // self.k)):
@@ -119,7 +117,7 @@ class Crowds(TransactionAnonymizer):
         0.09, "share of every basket that may be deleted because it does not fit", low=0, high=0.4
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         baskets, goods = Baskets(table), _Goods(table)
         column = table.schema["qty"]
         assert isinstance(column, Integer)
@@ -144,14 +142,12 @@ class Crowds(TransactionAnonymizer):
         released = delete_rows(Table(table.schema, codes, table.vocabularies), doomed)
         return Release.of(rename(released, owner, rng))
 
-    def _deal(
-        self, baskets: Baskets, crowd: Ints, rng: np.random.Generator
-    ) -> Iterator[tuple[Ints, int]]:
+    def _deal(self, baskets: Baskets, crowd: Ints, rng: Rng) -> Iterator[tuple[Ints, int]]:
         """Yield for each slot of a crowd the rows whose purchases it shows, and its pseudonym's number: the next one's."""
         for source in np.roll(crowd, -1):
             yield baskets[source], int(baskets.user[source])
 
-    def _crowds(self, table: Table, baskets: Baskets, rng: np.random.Generator) -> Iterator[Ints]:
+    def _crowds(self, table: Table, baskets: Baskets, rng: Rng) -> Iterator[Ints]:
         """Yield groups of baskets of one month, in random order."""
         dates = table.codes["date"][baskets.rows].astype(np.float64)
         mean_date = np.add.reduceat(dates, baskets.start[:-1]) / baskets.sizes
@@ -182,9 +178,7 @@ class MixedCrowds(Crowds):
     )
     pool: int = parameter(10, "baskets whose rows are pooled and dealt out in turn", low=2)
 
-    def _deal(
-        self, baskets: Baskets, crowd: Ints, rng: np.random.Generator
-    ) -> Iterator[tuple[Ints, int]]:
+    def _deal(self, baskets: Baskets, crowd: Ints, rng: Rng) -> Iterator[tuple[Ints, int]]:
         hands: list[Ints] = []
         for pool in np.array_split(crowd, max(1, len(crowd) // self.pool)):
             rows = np.concatenate([rng.permutation(baskets[member]) for member in pool])

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from kakurenbo.anonymizers.tables.swap import shuffle_within
 from kakurenbo.contest import Anonymizer, Release, has_columns
 from kakurenbo.core import Integer, Schema, Table
+from kakurenbo.core.arrays import Ints, Rng
 from kakurenbo.data.transactions import (
     DELETED,
     SCHEMA,
@@ -25,8 +25,6 @@ from kakurenbo.data.transactions import (
     with_users,
 )
 from kakurenbo.methods.parameters import parameter
-
-Ints = NDArray[np.int64]
 
 
 class TransactionAnonymizer(Anonymizer):
@@ -43,7 +41,7 @@ def user_months(table: Table) -> Ints:
     return months(table).astype(np.int64) * users + table.codes["id_user"]
 
 
-def rename(table: Table, owner: Ints, rng: np.random.Generator) -> Table:
+def rename(table: Table, owner: Ints, rng: Rng) -> Table:
     """Give the kept rows of each owner one fresh pseudonym; names are of equal length and in random order."""
     alive = kept(table)
     _, number = np.unique(owner[alive], return_inverse=True)
@@ -61,7 +59,7 @@ class Pseudonyms(TransactionAnonymizer):
 
     period: str = parameter("month", "how long a pseudonym lasts", choices=("month", "year"))
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         owner = table.codes["id_user"].astype(np.int64)
         if self.period == "month":
             owner = owner * Calendar.of(table).months + months(table)
@@ -80,7 +78,7 @@ class Delete(TransactionAnonymizer):
         "random", "which rows go first", choices=("random", "rare_items", "outlying_customers")
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         alive = np.flatnonzero(kept(table))
         rows = alive[rng.permutation(len(alive))]
         # The first row of each user in random order stays.
@@ -109,7 +107,7 @@ class Dates(TransactionAnonymizer):
     method: str = parameter("shuffle", "how dates move", choices=("noise", "shuffle"))
     days: float = parameter(3.0, "standard deviation of the noise, in days", low=0, high=31)
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         date, month = table.codes["date"].astype(np.int64), months(table)
         if self.method == "shuffle":
             rows = np.flatnonzero(kept(table))
@@ -133,7 +131,7 @@ class Values(TransactionAnonymizer):
         0.3, "standard deviation of the log of the quantity factor", low=0, high=3
     )
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         column, changed = table.schema["qty"], {}
         assert isinstance(column, Integer)
         price = table.codes["price"] * np.exp(rng.normal(0, self.price, len(table)))
@@ -156,7 +154,7 @@ class SwapItems(TransactionAnonymizer):
     )
     classes: int = parameter(10, "number of price or popularity classes", low=1, high=1000)
 
-    def __call__(self, table: Table, rng: np.random.Generator) -> Release:
+    def __call__(self, table: Table, rng: Rng) -> Release:
         rows = np.flatnonzero(kept(table) & (rng.random(len(table)) < self.share))
         items = table.codes["id_item"].copy()
         # Class of each item of the vocabulary: classes hold about equally many rows.

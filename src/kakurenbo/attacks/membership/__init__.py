@@ -6,12 +6,9 @@ from kakurenbo.attacks.membership.champion import Champion
 from kakurenbo.attacks.membership.kernel import Kernel
 from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.likelihood import Likelihood, membership_odds
-from kakurenbo.attacks.membership.max_entropy import MaxEntropy
 from kakurenbo.attacks.membership.nearest import Nearest
 from kakurenbo.attacks.membership.neighbours import Neighbours, nearest_rows
 from kakurenbo.attacks.membership.retention import estimate_mechanism
-from kakurenbo.attacks.membership.shadow import ShadowStack
-from kakurenbo.attacks.membership.subset import Subset
 from kakurenbo.attacks.membership.tracing import Tracing
 
 __all__ = [
@@ -19,14 +16,11 @@ __all__ = [
     "Champion",
     "Kernel",
     "Likelihood",
-    "MaxEntropy",
     "MembershipAttack",
     "MembershipGuess",
     "MembershipKnowledge",
     "Nearest",
     "Neighbours",
-    "ShadowStack",
-    "Subset",
     "Tracing",
     "estimate_mechanism",
     "membership_odds",

@@ -13,7 +13,6 @@ from kakurenbo.attacks.membership.clues import clues
 from kakurenbo.attacks.membership.evidence import Ground
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge, most_confident
 from kakurenbo.attacks.membership.shadow import (
-    LOGISTIC,
     judged,
     lesson,
     rehearsed,
@@ -31,9 +30,9 @@ _LONGER = 3  # times as many rows as are guessed: what is among them tells attac
 class Champion(MembershipAttack):
     """Run every attack that applies on own releases of samples of B, and then the best of them on the release.
 
-    The attacks are `likelihood`, `kernel`, `tracing`, `max_entropy`, `subset`, `nearest`, sums of these, `tracing` and
-    `max_entropy` calibrated by the shadows, and a stack as in `shadow`, which is trained with one half of the shadows and tried
-    on the other.
+    The attacks are `likelihood`, `kernel`, `tracing`, `nearest`, weights of B's rows that have the statistics of the release,
+    sums of these, the same calibrated by the shadows, and a classifier of all of them, which is trained with one half of the
+    shadows and tried on the other.
     """
 
     shadows: int = parameter(4, "releases of samples of its own", low=2, high=1000)
@@ -51,13 +50,13 @@ class Champion(MembershipAttack):
             )
             for name in found[0].whole
         }
-        tried = retried(LOGISTIC, lessons, found)
+        tried = retried(lessons, found)
         hits[_STACK] = np.mean(
             [_hits(said, shadow) for said, shadow in zip(tried, made, strict=True)]
         )
         best = max(hits, key=lambda name: float(hits[name]))
         final = clues(ground, knowledge, Calibration.of(ground, made))
-        return judged(trained(LOGISTIC, lessons), final) if best == _STACK else final.whole[best]
+        return judged(trained(lessons), final) if best == _STACK else final.whole[best]
 
 
 def _hits(scores: NDArray[np.float64], shadow: Shadow) -> float:

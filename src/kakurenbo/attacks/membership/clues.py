@@ -12,10 +12,9 @@ from kakurenbo.attacks.membership.evidence import FITTING, Ground, members, plai
 from kakurenbo.attacks.membership.kernel import Kernel
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.attacks.membership.likelihood import HISTOGRAM_WEIGHT, Likelihood
-from kakurenbo.attacks.membership.max_entropy import tilt
 from kakurenbo.attacks.membership.neighbours import nearest_rows
-from kakurenbo.attacks.membership.subset import weighed
 from kakurenbo.attacks.membership.tracing import trace_weights, traced
+from kakurenbo.attacks.membership.weights import tilt, weighed
 
 Values = NDArray[np.float64]
 
@@ -56,7 +55,7 @@ def clues(
     whole = {
         "likelihood": -1 / (1 + odds),
         "combined": by_rows + HISTOGRAM_WEIGHT * tilted,
-        "max_entropy": tilted,
+        "tilted": tilted,
         "tracing": ground.population.dot(weights),
         "subset": weighed(ground, plain, rate),
         "nearest": _nearness(knowledge),

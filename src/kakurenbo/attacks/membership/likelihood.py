@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.evidence import FITTING, Ground, members, plain_evidence
 from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
-from kakurenbo.attacks.membership.max_entropy import tilt
 from kakurenbo.attacks.membership.pairs import Pairs
 from kakurenbo.attacks.membership.retention import estimate_mechanism
+from kakurenbo.attacks.membership.weights import tilt
 from kakurenbo.contest import Mechanism
 from kakurenbo.core import Coarsening, Schema, Table
 from kakurenbo.core.errors import ParameterError
@@ -39,8 +39,8 @@ class Likelihood(MembershipAttack):
     Columns of more than 1,024 values take part by the rank of their values, in groups where more than so many occur.
 
     With ``histograms`` the score is log(1 + odds / rate), with rate the share of B that was released, plus half the logit
-    that `max_entropy` finds by the columns whose counts are like a sample's. That helps where cells are swapped, which leaves
-    these counts as they were; where they are drawn anew it may harm.
+    of the exponential tilt of B that has the counts of D, by the columns whose counts are like a sample's. That helps where
+    cells are swapped, which leaves these counts as they were; where they are drawn anew it may harm.
     """
 
     trust: bool = parameter(

@@ -1,7 +1,4 @@
-"""`shadow`: draws samples of its own, anonymizes them the same way, and learns from them what each clue is worth.
-
-After the shadow models of Shokri et al. (2017): the clues are the scores of the other attacks and their parts.
-"""
+"""A classifier that learns from shadows what each clue is worth, after the shadow models of Shokri et al. (2017)."""
 
 from __future__ import annotations
 
@@ -11,54 +8,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.calibration import Calibration
 from kakurenbo.attacks.membership.clues import Clues, clues
 from kakurenbo.attacks.membership.evidence import Ground
-from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
-from kakurenbo.attacks.membership.rarity import by_rarity, likelihood_ratios
-from kakurenbo.attacks.membership.shadows import Shadow, shadows
-from kakurenbo.methods.parameters import parameter
+from kakurenbo.attacks.membership.shadows import Shadow
 
 T = TypeVar("T")
-LOGISTIC, BOOSTING = "logistic", "boosting"
 _STRANGERS = 1  # rows that are not in a shadow for each that is: what a stack is trained with
-
-
-@dataclass(frozen=True)
-class ShadowStack(MembershipAttack):
-    """Name the rows that a classifier, trained on the attacker's own releases of samples of B, holds for members.
-
-    The own releases are made by the declared method or, where there is none, by one that makes releases like this: swapped or
-    redrawn cells, synthetic data, or rows as they are. With ``bins`` what the classifier says of a row is compared with what it
-    says of members and of others as rare as that row, after the likelihood ratio attack of Carlini et al. (2022).
-    """
-
-    shadows: int = parameter(8, "releases of samples of its own", low=2, high=1000)
-    stack: str = parameter(LOGISTIC, "how the clues are put together", choices=(LOGISTIC, BOOSTING))
-    bins: int | None = parameter(
-        None,
-        "groups of rows by rarity, each with a likelihood ratio of its own",
-        low=1,
-        high=1000,
-        none="the classifier's odds",
-    )
-
-    def scores(
-        self, knowledge: MembershipKnowledge, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        ground = Ground.of(knowledge)
-        made = shadows(knowledge, self.shadows, rng)
-        found = rehearsed(ground, made)
-        lessons = [lesson(one, shadow, rng) for one, shadow in zip(found, made, strict=True)]
-        odds = judged(
-            trained(self.stack, lessons), clues(ground, knowledge, Calibration.of(ground, made))
-        )
-        if self.bins is None:
-            return odds
-        return likelihood_ratios(
-            odds, by_rarity(ground, self.bins), retried(self.stack, lessons, found), made
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +40,11 @@ def rehearsed(ground: Ground, made: list[Shadow]) -> list[Clues]:
     return found
 
 
-def retried(kind: str, lessons: list[Lesson], found: list[Clues]) -> list[NDArray[np.float64]]:
+def retried(lessons: list[Lesson], found: list[Clues]) -> list[NDArray[np.float64]]:
     """What classifiers say of the rows of every shadow, trained with the half of the shadows that it does not belong to."""
     said = []
     for asked, taught in halves(list(range(len(found)))):
-        learned = trained(kind, [lessons[index] for index in taught])
+        learned = trained([lessons[index] for index in taught])
         said += [judged(learned, found[index]) for index in asked]
     return said
 
@@ -113,9 +69,15 @@ def lesson(found: Clues, shadow: Shadow, rng: np.random.Generator) -> Lesson:
     return Lesson(found.matrix(rows), np.arange(len(rows)) < len(shadow.members))
 
 
-def trained(kind: str, lessons: list[Lesson]) -> Any:
+def trained(lessons: list[Lesson]) -> Any:
     """A classifier that has had these lessons."""
-    learned = _classifier(kind)
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    learned = make_pipeline(
+        StandardScaler(), LogisticRegression(C=0.1, solver="newton-cholesky", max_iter=50)
+    )
     learned.fit(
         np.vstack([one.matrix for one in lessons]),
         np.concatenate([one.is_member for one in lessons]),
@@ -126,19 +88,3 @@ def trained(kind: str, lessons: list[Lesson]) -> Any:
 def judged(learned: Any, found: Clues) -> NDArray[np.float64]:
     """The log odds of membership that a classifier gives every row, shape (n,)."""
     return np.asarray(learned.decision_function(found.matrix()), dtype=np.float64)
-
-
-def _classifier(kind: str) -> Any:
-    if kind == BOOSTING:
-        from sklearn.ensemble import HistGradientBoostingClassifier
-
-        return HistGradientBoostingClassifier(
-            max_iter=150, learning_rate=0.05, max_leaf_nodes=15, random_state=0
-        )
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(
-        StandardScaler(), LogisticRegression(C=0.1, solver="newton-cholesky", max_iter=50)
-    )

@@ -18,7 +18,6 @@ from kakurenbo.judge.api.looking import contest_of
 from kakurenbo.judge.api.refusals import Gone, NotYet, all_there, not_there
 from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import erasing, permissions
-from kakurenbo.judge.contests.leakage import leaks
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.site import site
 from kakurenbo.judge.downloads import download
@@ -47,16 +46,6 @@ def rerun(request: HttpRequest, job_id: int) -> dict[str, Any]:
     if job is None or not permissions.may_manage(user, job.contest, timezone.now()):
         not_there()
     return _job(rules.rerun(user, job))
-
-
-@router.get(
-    "/contests/{slug}/feedback",
-    response=list[schemas.LeakOut],
-    summary="How much of the answers feedback can tell, by phase",
-)
-def feedback(request: HttpRequest, slug: str) -> list[dict[str, Any]]:
-    names = ("round", "phase", "questions", "bits_each", "bits", "answer_bits", "share", "warns")
-    return [{name: getattr(one, name) for name in names} for one in leaks(managed(request, slug))]
 
 
 @router.get(

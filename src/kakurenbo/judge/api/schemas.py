@@ -270,16 +270,3 @@ class RejudgingOut(RejudgingLine):
     """A rejudging with all that it would change, or did: old and new."""
 
     changes: dict[str, Any]
-
-
-class LeakOut(Schema):
-    """What a team can learn of the answer to one target in a phase: questions times bits, at most the answer's own."""
-
-    round: str
-    phase: str
-    questions: int
-    bits_each: float
-    bits: float
-    answer_bits: float | None
-    share: float | None
-    warns: bool

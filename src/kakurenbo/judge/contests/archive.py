@@ -21,6 +21,8 @@ from zipstream import ZIP_DEFLATED, ZipStream
 from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, by_number
 from kakurenbo.contest.commitments import digest
 from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.rounds import RELEASES_FILE
 from kakurenbo.core import LISTED_PER_FILE, Problems, json_bytes
 from kakurenbo.judge.contests import archive_guide, permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
@@ -38,8 +40,6 @@ from kakurenbo.judge.scoring.results import counting_order, release_records
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State, Submission
 from kakurenbo.judge.trust import queries as trust
-from kakurenbo.rounds import ReleaseRecord
-from kakurenbo.rounds.publishing import RELEASES_FILE
 
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 16

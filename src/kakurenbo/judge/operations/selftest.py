@@ -16,6 +16,7 @@ from typing import Any
 from django.utils import timezone
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, PreparedRound
+from kakurenbo.contest.engine import PublishedTargets
 from kakurenbo.contest.measure import Utility
 from kakurenbo.core import InputError, Source
 from kakurenbo.core.messages import text
@@ -38,7 +39,7 @@ from kakurenbo.judge.operations.selftest_entries import (
     right_guess,
 )
 from kakurenbo.judge.scoring.models import Earned, Job, JobState, Judging, Target
-from kakurenbo.judge.scoring.steps import INVALID, Targets
+from kakurenbo.judge.scoring.steps import INVALID
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.submissions import store
@@ -188,7 +189,9 @@ def _attack(stage: _Stage, folder: Path, played: Played) -> None:
     if not {IDENTITY, TWIN} <= set(names):
         return
     stage.worker.workspace.link_phase(folder, stage.round, names.values(), answers=True)
-    targets = Targets(rules_of(stage.contest, stage.round), folder / "phase", names.values())
+    targets = PublishedTargets.in_phase(
+        rules_of(stage.contest, stage.round), folder / "phase", names.values()
+    )
     right = {
         name: right_guess(targets.rules, targets, name, folder / "phase" / "answers" / name)
         for name in names.values()
@@ -221,7 +224,7 @@ def _attack(stage: _Stage, folder: Path, played: Played) -> None:
         )
 
 
-def _same_guess_at(targets: Targets, name: str, guess: Any) -> Any | None:
+def _same_guess_at(targets: PublishedTargets, name: str, guess: Any) -> Any | None:
     """A guess at one target, given for another; None where it cannot be."""
     source = Source("guess", targets.rules.guess_bytes(guess))
     try:
@@ -278,7 +281,7 @@ class _Stage:
         return submissions.finish(submission, now)
 
     def hand_in_guesses(
-        self, targets: Targets, attacker: str, guesses: Mapping[str, Any]
+        self, targets: PublishedTargets, attacker: str, guesses: Mapping[str, Any]
     ) -> Submission:
         """Hand in for a team what it guesses at each target."""
         team = self.teams[attacker]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from kakurenbo.contest import Anonymizer, AnyRulebook, PreparedRound, Release
+from kakurenbo.contest.engine import PublishedTargets
 from kakurenbo.core import InputError, Source, Table, read_file
 from kakurenbo.core.rng import stream
-from kakurenbo.judge.scoring.steps import Targets, under_asked_names
+from kakurenbo.judge.scoring.steps import under_asked_names
 
 IDENTITY, TWIN, SHUFFLED, RANDOM, EMPTY, BROKEN = (
     "identity",
@@ -77,7 +78,9 @@ def files_of(entry: str, prepared: PreparedRound[Any], team: str) -> Mapping[str
     return {name: _CONTENTS.get(entry, data) for name, data in files.items()}
 
 
-def right_guess(rules: AnyRulebook, targets: Targets, name: str, answer: Path) -> Any | None:
+def right_guess(
+    rules: AnyRulebook, targets: PublishedTargets, name: str, answer: Path
+) -> Any | None:
     """The answer as a guess at its target: its file, or as much of it as a guess may have; None where neither is one."""
     form = targets[name].form
     sample = next(iter(rules.sample_attacks.values()))

@@ -46,7 +46,6 @@ urlpatterns: list[URLPattern] = [
     # contests
     path("contests/new/", making.choose, name="choose-rulebook"),
     path("contests/new/<slug:rulebook>/", making.make, name="make-contest"),
-    path("contests/new/<slug:rulebook>/leaks", making.leaks_of_form, name="leaks-of-form"),
     path(_CONTEST, contests.overview, name="contest"),
     path(_CONTEST + "standings/", standings.standings, name="standings"),
     path(_CONTEST + "log/", trust.log, name="log"),

@@ -11,15 +11,12 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.contest import ATTACK, AnyRulebook, Credit, RoundResults
+from kakurenbo.contest import AnyRulebook, Credit, RoundResults
 from kakurenbo.contest.facts import ContestFacts
-from kakurenbo.contest.guesses import by_pair
+from kakurenbo.contest.records import SUPERSEDED, ReleaseRecord, round_results
 from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.core.errors import UsageError
 from kakurenbo.reports import PlayerEntry, make_document
-from kakurenbo.rounds import ReleaseRecord
-from kakurenbo.rounds.publishing import SUPERSEDED
-from kakurenbo.rounds.scoring import round_results
 
 
 def standings(rulebook: AnyRulebook, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,26 +64,15 @@ class _Round:
             attacker: [] for attacker in (*known["attackers"], *known["samples"])
         }
         for one in known["credits"]:
-            earned[one["attacker"]].append(
-                (one["target"], msgspec.convert(one["credit"], Credit).public())
-            )
-        counting = [record.target for record in self.records if record.state != SUPERSEDED]
-        by_target: dict[str, dict[str, Credit]] = {target: {} for target in counting}
-        tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
-        for attacker, own in earned.items():
-            last, several = by_pair(self.rules.phase(ATTACK), own)
-            for target, credit in last.items():
-                by_target[target][attacker] = credit
-            for target, every in several.items():
-                tries.setdefault(target, {})[attacker] = every
+            score = msgspec.convert(one["credit"], Credit)
+            earned[one["attacker"]].append((one["target"], score))
         return round_results(
             self.rules,
             self.records,
-            by_target,
-            tuple(earned),
-            known["samples"],
+            earned,
+            targets=[record.target for record in self.records if record.state != SUPERSEDED],
+            samples=known["samples"],
             excluded=known["excluded"],
-            tries=tries,
         )
 
 

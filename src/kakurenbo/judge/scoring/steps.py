@@ -7,19 +7,29 @@ published, and for credits the answers), ``submitted`` (files that a team handed
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
 from kakurenbo.arena.teams_file import Entrant, default_teams
-from kakurenbo.contest import ANONYMIZE, AnyRulebook, Counting, PreparedRound, Target, read_facts
+from kakurenbo.contest import ANONYMIZE, AnyRulebook, Counting, PreparedRound
 from kakurenbo.contest.commitments import COMMITMENTS_FILE
-from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.engine import (
+    PublishedTargets,
+    ReleaseOutcome,
+    isolate,
+    judge_guess,
+    judge_guesses,
+    judge_release,
+    sample_attack,
+)
+from kakurenbo.contest.records import PUBLISHED
 from kakurenbo.contest.results import FAILED, REFUSED
+from kakurenbo.contest.rounds import judge_team
+from kakurenbo.contest.submissions import SubmittedFiles, list_submission
 from kakurenbo.core import InputError, Problem, Problems, Source, read_file, write_folder
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.messages import LANGUAGES
@@ -27,10 +37,6 @@ from kakurenbo.core.rng import fresh_seed, stream
 from kakurenbo.judge.scoring.child import HANDOUT, OUT, REQUEST, RESULT, SUBMITTED, cause
 from kakurenbo.judge.scoring.fingerprint import call_of, fingerprint_of, own_software
 from kakurenbo.judge.scoring.ranking import standings
-from kakurenbo.rounds import credit_files, judge_release
-from kakurenbo.rounds.handing_in import handed_in
-from kakurenbo.rounds.publishing import PUBLISHED, JudgedRelease, judge_team, release_folders
-from kakurenbo.rounds.scoring import sample_stream
 
 _LONGEST_ERROR = 1000
 SCORED, INVALID = "scored", "invalid"
@@ -85,33 +91,28 @@ def seal(folder: Path, request: Request) -> dict[str, Any]:
         judged_release(prepared, folder / SUBMITTED / str(number), team, number)
         for number in request["numbers"]
     ]
-    judged = judged or judge_team(prepared, team, [], with_disqualified=False)
-    files = {name: data for one in judged for name, data in release_folders(prepared, one).items()}
+    judged = judged or judge_team(prepared, team, SubmittedFiles())
+    files = {name: data for one in judged for name, data in one.files.items()}
     _write_out(folder, files)
     return {"records": [msgspec.to_builtins(one.record) for one in judged]}
 
 
 def guesses(folder: Path, request: Request) -> dict[str, Any]:
     """Check and credit the guesses that a team handed in."""
-    targets = Targets(rules_for(request), folder / "phase", request["targets"])
+    targets = _targets(folder, request)
     return guesses_result(targets, folder / SUBMITTED, request["attacker"])
 
 
 def sample(folder: Path, request: Request) -> dict[str, Any]:
     """The guesses of the organizers' own attacks at one target, from what was published alone: ``0``, ``1``, ... in order."""
     name = request["target"]
-    targets = Targets(rules_for(request), folder / "phase", [name])
+    targets = _targets(folder, request, name)
     made, failed = {}, {}
-    for number, (attack, method) in enumerate(targets.rules.sample_attacks.items()):
-        try:
-            guess = method(
-                targets[name].knowledge, sample_stream(targets.facts(name), attack, name)
-            )
-            made[str(number)] = targets.rules.guess_bytes(guess)
-        except (
-            Exception
-        ) as error:  # an attack that stumbles over a release costs its own figure alone
-            failed[attack] = _told(error)
+    for number, attack in enumerate(targets.rules.sample_attacks):
+        with isolate() as failure:
+            made[str(number)] = sample_attack(targets, name, attack)
+        if failure.error:
+            failed[attack] = failure.error
     _write_out(folder, made)
     return {"attacks": list(targets.rules.sample_attacks), "failed": failed}
 
@@ -119,16 +120,15 @@ def sample(folder: Path, request: Request) -> dict[str, Any]:
 def credit(folder: Path, request: Request) -> dict[str, Any]:
     """What the organizers' attacks earn on one target."""
     name = request["target"]
-    targets = Targets(rules_for(request), folder / "phase", [name])
+    targets = _targets(folder, request, name)
     answer, earned, failed = targets.answer(name), {}, {}
-    form = targets.rules.answer_form(answer)
     for file in sorted((folder / SUBMITTED).iterdir()):
         attack = request["attacks"][int(file.name)]
-        try:
-            guess = _accepted(targets.rules.read_guess, form, Source.of(file))
-            earned[attack] = msgspec.to_builtins(targets.rules.score_guess(answer, guess))
-        except Exception as error:
-            failed[attack] = _told(error)
+        with isolate() as failure:
+            score = judge_guess(targets.rules, answer, Source.of(file))
+            earned[attack] = msgspec.to_builtins(score)
+        if failure.error:
+            failed[attack] = failure.error
     return {"earned": earned, "failed": failed}
 
 
@@ -151,12 +151,13 @@ def attack(folder: Path, request: Request) -> dict[str, Any]:
 
     From what was published alone, and from its own handout where that is there.
     """
-    own = folder / HANDOUT
-    targets = Targets(
+    handout = folder / HANDOUT
+    targets = PublishedTargets.in_phase(
         rules_for(request),
         folder / "phase",
         request["targets"],
-        beside=[own] if own.is_dir() else [],
+        handout,
+        attacker=None,
     )
     call = _bot(targets.rules, request).attack
     if call is None:
@@ -187,16 +188,16 @@ STEPS: Mapping[str, Callable[[Path, Request], dict[str, Any]]] = {
 
 def judged_release(
     prepared: PreparedRound[Any], submitted: Path, team: str, number: int
-) -> JudgedRelease:
+) -> ReleaseOutcome:
     """What became of the release that a team handed in under a number."""
     target = _target_name(prepared.rules, team, number)
-    sources, strangers = handed_in(submitted)
-    if not sources and strangers:
-        return judge_team(prepared, target, [], with_disqualified=False, unfit=strangers)[0]
+    sources, refused = list_submission(submitted)
+    if not sources and refused:
+        return judge_team(prepared, target, SubmittedFiles(refused=refused))[0]
     return judge_release(prepared, target, sources)
 
 
-def release_result(judged: JudgedRelease) -> dict[str, Any]:
+def release_result(judged: ReleaseOutcome) -> dict[str, Any]:
     """What is kept of a release that was judged."""
     verdict = _VERDICTS.get(judged.record.state, SCORED)
     return {
@@ -217,22 +218,25 @@ def settled(judged: Mapping[str, Any], sealed_as: str) -> dict[str, Any]:
     return {**judged, "state": sealed_as, "cause": cause("scoring.found_good_too_late")}
 
 
-def guesses_result(targets: Targets, submitted: Path, attacker: str) -> dict[str, Any]:
+def guesses_result(targets: PublishedTargets, submitted: Path, attacker: str) -> dict[str, Any]:
     """What is kept of guesses that were judged, and what each earned."""
-    sources, strangers = handed_in(submitted)
-    found = credit_files(targets.rules, targets, targets.answer, sources, attacker)
-    refused = [(refusal.file, _said(refusal.problems), refusal.count) for refusal in found.refused]
-    refused += [(name, _said(problems), problems.total) for name, problems in strangers]
+    sources, unfit = list_submission(submitted)
+    outcome = judge_guesses(targets, attacker, sources)
+    refused = [
+        *((refusal.file, refusal.problems, refusal.count) for refusal in outcome.refused),
+        *((name, problems, problems.total) for name, problems in unfit),
+    ]
     return {
-        "verdict": SCORED if found.credits else INVALID,
+        "verdict": SCORED if outcome.scores else INVALID,
         "earned": [
-            {"target": target, "file": file, "credit": msgspec.to_builtins(credit)}
-            for target, file, credit in found.credits
+            {"target": guess.target, "file": guess.file, "credit": msgspec.to_builtins(guess.score)}
+            for guess in outcome.scores
         ],
         "refused": [
-            {"file": file, "problems": said, "total": total} for file, said, total in refused
+            {"file": file, "problems": _said(problems), "total": total}
+            for file, problems, total in refused
         ],
-        "notices": _said(found.notices),
+        "notices": _said(outcome.notices),
     }
 
 
@@ -245,6 +249,11 @@ def rules_for(request: Request) -> AnyRulebook:
     """The rulebook that a request means, for its round and with its options."""
     rules: AnyRulebook = call_of(request["rulebook"]).make().for_round(request["rulebook"]["round"])
     return rules
+
+
+def _targets(folder: Path, request: Request, name: str = "") -> PublishedTargets:
+    names = [name] if name else request["targets"]
+    return PublishedTargets.in_phase(rules_for(request), folder / "phase", names)
 
 
 def _prepared(folder: Path, request: Request) -> PreparedRound[Any]:
@@ -271,54 +280,6 @@ def _bot(rules: AnyRulebook, request: Request) -> Entrant:
         if bot.attack is not None or not attacks
         else replace(bot, attack=attacks[place % len(attacks)])
     )
-
-
-class Targets(Mapping[str, Target[Any, Any]]):
-    """Targets of a phase folder by name, each read when it is asked for: a guess at one must not wait for all others.
-
-    Parameters
-    ----------
-    rulebook : Rulebook
-    phase : Path
-    names : iterable of str
-    beside : sequence of Path
-        Folders that the attacker knows beside what was published.
-    """
-
-    def __init__(
-        self, rulebook: AnyRulebook, phase: Path, names: Iterable[str], beside: Sequence[Path] = ()
-    ) -> None:
-        self._phase, self._names, self._beside = phase, tuple(names), tuple(beside)
-        self.rules = rulebook.under(self.facts(self._names[0])) if self._names else rulebook
-        self._read = cache(self._target)
-        self.answer = cache(self._answer)
-
-    def facts(self, name: str) -> ContestFacts:
-        facts = read_facts(self._phase / "targets" / name)
-        if facts is None:
-            raise KakurenboError("a published folder lacks its contest.json")
-        return facts
-
-    def _target(self, name: str) -> Target[Any, Any]:
-        folders = (self._phase / "targets" / name, self._phase / "attackers", *self._beside)
-        return _accepted(self.rules.read_target, *folders)
-
-    def _answer(self, name: str) -> Any:
-        return _accepted(self.rules.read_answer, self._phase / "answers" / name)
-
-    def __getitem__(self, name: str) -> Target[Any, Any]:
-        if name not in self._names:
-            raise KeyError(name)
-        return self._read(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 def _write_out(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
+from kakurenbo.contest.records import PUBLISHED
 from kakurenbo.judge.contests.models import PhaseState, Round
 from kakurenbo.judge.scoring.models import (
     Earned,
@@ -26,7 +27,6 @@ from kakurenbo.judge.scoring.results import ANONYMIZE, ATTACK, gathered
 from kakurenbo.judge.scoring.steps import settled
 from kakurenbo.judge.submissions import queries as submissions
 from kakurenbo.judge.submissions.models import Submission
-from kakurenbo.rounds.publishing import PUBLISHED
 
 Gathered = dict[str, dict[str, Any]]
 

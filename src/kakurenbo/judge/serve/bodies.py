@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+from kakurenbo.contest.submissions import MAX_BYTES
 from kakurenbo.judge.serve.clients import Clients
 from kakurenbo.judge.serve.messages import Answer, Application, Message, Receive, Scope, Send
 from kakurenbo.judge.serve.uploads import KEY
-from kakurenbo.rounds.handing_in import MOST_BYTES
 
 _CUT_OFF, _TIMEOUT, _TOO_LARGE = 400, 408, 413
 _WITH_FILES = re.compile(r"/contests/[^/]+/play/[^/]+/[^/]+/(?:submit|form/[^/]+)")
@@ -144,7 +144,7 @@ class Bodies:
     def _limit(self, scope: Scope) -> int:
         known = not self._clients.behind(scope).shared
         return (
-            MOST_BYTES
+            MAX_BYTES
             if known and _WITH_FILES.fullmatch(scope["path"])
             else 2 * settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         )

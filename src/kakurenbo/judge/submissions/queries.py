@@ -9,12 +9,12 @@ from uuid import UUID
 from django.db.models import Prefetch, QuerySet
 
 from kakurenbo.contest import Feedback
+from kakurenbo.contest import counting as rule
 from kakurenbo.core.messages import language, render
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase, rules_of
 from kakurenbo.judge.scoring.models import Judging
 from kakurenbo.judge.submissions.models import State, Submission
-from kakurenbo.rounds import counting as rule
 
 ANY_TARGET = "NN"
 """Stands for the number of a release in the names of files about one."""

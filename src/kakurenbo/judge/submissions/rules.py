@@ -15,6 +15,14 @@ from django.utils import timezone
 
 from kakurenbo.contest import Counting, FilePattern
 from kakurenbo.contest.declarations import size_limit
+from kakurenbo.contest.submissions import (
+    MAX_BYTES,
+    MAX_FILES,
+    MAX_NAME_LENGTH,
+    is_ignored,
+    is_unsafe,
+    printable_name,
+)
 from kakurenbo.core import README_FILES, InputError, Problems
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.contests import permissions
@@ -28,14 +36,6 @@ from kakurenbo.judge.scoring.models import JobKind
 from kakurenbo.judge.submissions.models import UNDER_WAY, Blob, State, Submission, SubmittedFile
 from kakurenbo.judge.submissions.queries import name_fields, targets_of
 from kakurenbo.judge.trust import rules as trust
-from kakurenbo.rounds.handing_in import (
-    LONGEST_NAME,
-    MOST_BYTES,
-    MOST_FILES,
-    is_unsafe,
-    left_aside,
-    printable,
-)
 
 _TARGET, _NUMBER, _TRY = "{target}", "{number}", "{-try}"
 _NAMED_OF_A_KIND = 3
@@ -78,7 +78,7 @@ def begin(user: User | None, entry: Entry, phase: Phase, now: datetime) -> Submi
 def most_bytes(submission: Submission, name: str) -> int:
     """How large a file of this name may be; refused where no such file may come at all, whatever is in it."""
     _name_problems(submission, name).check()
-    room = MOST_BYTES - _unfinished(submission, name)["bytes"]
+    room = MAX_BYTES - _unfinished(submission, name)["bytes"]
     if room <= 0:
         raise _no_room(name)
     return min(room, size_limit(declared_phase(submission.phase).files, name))
@@ -97,7 +97,7 @@ def add_file(submission: Submission, name: str, blob: Blob) -> SubmittedFile:
         most, others = _most_files(submission.phase), _unfinished(locked, name)
         if others["files"] >= most:
             raise InputError.of("release.too_many_files", name, files=most)
-        if others["bytes"] + blob.size > MOST_BYTES:
+        if others["bytes"] + blob.size > MAX_BYTES:
             raise _no_room(name)
         file = SubmittedFile(
             submission=locked, name=name, blob=blob, target=_target_in(submission.phase, name)
@@ -361,9 +361,13 @@ def _rate_problems(entry: Entry, now: datetime) -> Problems:
 
 def _name_problems(submission: Submission, name: str) -> Problems:
     """Nothing is kept that no rule asks for; where a zip may come, its name says nothing of what is in it."""
-    plain = printable(name) == name and 0 < len(name) <= LONGEST_NAME and not set(name) & set("/\\")
-    if not plain or (left_aside(name) and name not in README_FILES):
-        return Problems.of("release.bad_name", printable(name))
+    plain = (
+        printable_name(name) == name
+        and 0 < len(name) <= MAX_NAME_LENGTH
+        and not set(name) & set("/\\")
+    )
+    if not plain or (is_ignored(name) and name not in README_FILES):
+        return Problems.of("release.bad_name", printable_name(name))
     if is_unsafe(name):
         return Problems.of("release.unsafe_name", name)
     patterns = declared_phase(submission.phase).files
@@ -392,19 +396,19 @@ def _size_problems(phase: Phase, name: str, blob: Blob) -> Problems:
     return (
         Problems([])
         if blob.size <= limit
-        else Problems.of("source.too_large", printable(name), limit=limit)
+        else Problems.of("source.too_large", printable_name(name), limit=limit)
     )
 
 
 def _most_files(phase: Phase) -> int:
     """How many files an entry can need: of each kind one, or one for each number or target that there is."""
-    return min(MOST_FILES, sum(_most_of(pattern, phase) for pattern in declared_phase(phase).files))
+    return min(MAX_FILES, sum(_most_of(pattern, phase) for pattern in declared_phase(phase).files))
 
 
 def _most_of(pattern: FilePattern, phase: Phase) -> int:
     if _TRY in pattern.template or (_NUMBER in pattern.template and not pattern.numbers):
-        return MOST_FILES
-    targets = (phase.round.targets.count() or MOST_FILES) if _TARGET in pattern.template else 1
+        return MAX_FILES
+    targets = (phase.round.targets.count() or MAX_FILES) if _TARGET in pattern.template else 1
     return targets * max(1, len(pattern.numbers))
 
 
@@ -428,7 +432,7 @@ def _unfinished(submission: Submission, name: str) -> dict[str, int]:
 
 
 def _no_room(name: str) -> InputError:
-    return InputError.of("submissions.no_room", printable(name), bytes=MOST_BYTES)
+    return InputError.of("submissions.no_room", printable_name(name), bytes=MAX_BYTES)
 
 
 def _target_in(phase: Phase, name: str) -> str:

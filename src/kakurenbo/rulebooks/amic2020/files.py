@@ -6,38 +6,34 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from kakurenbo.contest import FilePattern
+from kakurenbo.attacks.membership import MembershipKnowledge
+from kakurenbo.contest import Anonymizer, AnyRulebook, ContestFolder, FilePattern
+from kakurenbo.contest.bases import MembershipAnswer, read_rows
+from kakurenbo.contest.facts import TARGET
 from kakurenbo.core import (
     InputError,
-    Integer,
     Layout,
-    ProblemCollector,
-    Schema,
     Severity,
     Source,
     Table,
+    gather,
     read_table,
-    sources_of,
 )
-from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, Questionnaire
+from kakurenbo.core.errors import UsageError
+from kakurenbo.data.adult import SCHEMA
+from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, Questionnaire, read_questionnaire
 
 GUESSES = 100  # rows of B that an attacker names per target
 TRIAL = "trial"
 TEST_FILE, PERSONAL_FILE = "test.csv", "census_income.data.csv"
+SAMPLE, POPULATION = "{round}_samplingdata_{team}.csv", "{round}_syntheticdata.csv"
+ANSWER = "{round}_answer_{team}.index"
 RELEASE = FilePattern("{round}_anonymizeddata_{team}.csv")
 QUESTIONNAIRE = FilePattern(
     "questionnaire_{team}.json", max_bytes=MAX_BYTES, optional=True, attachment=True
 )
 GUESS = FilePattern("inference_{target}_{attacker}.index", max_bytes=1_000_000)
-
-SAMPLE_NAME = re.compile(r"[a-z]+_samplingdata(_\d\d)?\.csv(\.gz)?")
-POPULATION_NAME = re.compile(r"[a-z]+_syntheticdata\.csv(\.gz)?")
-RELEASE_NAME = re.compile(r"[a-z]+_anonymizeddata(_\d\d)?\.csv(\.gz)?")
-ANSWER_NAME = re.compile(r"[a-z]+_answer(_\d\d)?\.index(\.gz)?")
-QUESTIONNAIRE_NAME = re.compile(r".*\.json(\.gz)?")
+ROW_TWICE = "amic2020.row_twice"
 
 DESCRIPTIONS = {
     "*_samplingdata*.csv": "amic2020.file.sample",
@@ -50,30 +46,12 @@ DESCRIPTIONS = {
 }
 """Message codes of what each file holds, by pattern of its name."""
 
-
-def population_file(round_: str) -> str:
-    return f"{round_}_syntheticdata.csv"
+Answer = MembershipAnswer
 
 
-def sample_file(round_: str, team: str) -> str:
-    return f"{round_}_samplingdata{_number(round_, team)}.csv"
-
-
-def answer_file(round_: str, team: str) -> str:
-    return f"{round_}_answer{_number(round_, team)}.index"
-
-
-def release_file(round_: str, team: str) -> str:
-    return f"{round_}_anonymizeddata{_number(round_, team)}.csv"
-
-
-def questionnaire_file(round_: str, team: str) -> str:
-    return f"questionnaire{_number(round_, team)}.json"
-
-
-def _number(round_: str, team: str) -> str:
-    """Files of the trial carry no team number."""
-    return "" if round_ == TRIAL else f"_{team}"
+def without_team(template: str) -> str:
+    """Return the name of a file of the trial, where files carry no team number."""
+    return template.replace("_{team}", "")
 
 
 @dataclass(frozen=True)
@@ -95,6 +73,10 @@ class Handout:
     sample: Table
     test: Table | None
 
+    @property
+    def table(self) -> Table:
+        return self.sample
+
 
 @dataclass(frozen=True, eq=False)
 class Submission:
@@ -104,92 +86,110 @@ class Submission:
     questionnaire: Questionnaire
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """The rows of B that are in C_i, and how many rows B has."""
-
-    rows: NDArray[np.int64]
-    population: int
-
-
-def read_rows(source: Source, population: int, count: int) -> NDArray[np.int64]:
-    """An ``.index`` file: ``count`` different row numbers of B, counted from 0."""
-    schema = Schema([Integer("row", 0, population - 1)])
-    rows = read_table(source, schema, Layout(min_rows=count, max_rows=count)).values("row")
-    first: dict[int, int] = {}
-    found = ProblemCollector(source.name)
-    for record, row in enumerate(rows.tolist()):
-        if row in first:
-            told = {"number": row, "line": first[row] + 1, "count": count}
-            found.add(
-                "amic2020.row_twice",
-                row=record + 1,
-                record=record,
-                column="row",
-                value=str(row),
-                **told,
-            )
-        first.setdefault(row, record)
-    found.check()
-    return rows
-
-
-def rows_bytes(rows: NDArray[np.int64]) -> bytes:
-    """Row numbers as an ``.index`` file."""
-    return "".join(f"{row}\n" for row in rows.tolist()).encode()
-
-
-def read_answer(path: Path, rate: float) -> Answer:
-    """The secret row numbers of one team, of which there are ``rate`` times as many as B has rows."""
-    source = find_file(path, ANSWER_NAME) if path.is_dir() else Source.of(path)
-    return read_answer_file(source, rate)
-
-
-def read_answer_file(source: Source, rate: float) -> Answer:
-    """The same, from its file."""
+def read_answer(source: Source, rate: float) -> Answer:
+    """Read the secret row numbers of one team, of which there are ``rate`` times as many as B has rows."""
     data = source.read()
     count = data.count(b"\n") + (not data.endswith(b"\n"))
     population = population_of(count, rate)
-    return Answer(read_rows(source, population, count), population)
+    return Answer(read_rows(source, population, count, ROW_TWICE), population)
 
 
 def population_of(count: int, rate: float) -> int:
-    """How many rows B has of which ``count`` were sampled: those of a scale where it fits one, else the nearest number.
+    """Return how many rows B has of which ``count`` were sampled: those of a scale where it fits one, else the nearest number.
 
     Examples
     --------
     >>> population_of(10_000, 0.1), population_of(1_000, 0.1), population_of(12_346, 0.123456)
     (100000, 10000, 100000)
     """
-    fitting = (
-        scale.population
-        for scale in SCALES.values()
-        if sample_size(scale.population, rate) == count
-    )
+    sizes = (scale.population for scale in SCALES.values())
+    fitting = (population for population in sizes if sample_size(population, rate) == count)
     return next(fitting, max(count, round(count / rate)))
 
 
 def sample_size(population: int, rate: float) -> int:
-    """How many rows a sample has: ``rate * population``, rounded."""
+    """Return how many rows a sample has: ``rate * population``, rounded."""
     return round(rate * population)
 
 
 def team_in(name: str) -> str:
-    """The team number in a file name such as ``main_samplingdata_07.csv``; empty for none."""
+    """Return the team number in a file name such as ``main_samplingdata_07.csv``; empty for none."""
     match = re.search(r"_(\d\d)\.[a-z]+(?:\.gz)?$", name)
     return match[1] if match else ""
 
 
-def find_file(folder: Path, name: re.Pattern[str]) -> Source:
-    """The one file of a folder that goes by such a name, packed or not."""
-    found = [source for source in sources_of(folder) if name.fullmatch(source.name)]
+def is_named(template: str, source: Source) -> bool:
+    """Return whether a file has such a name, with or without a team number, packed or not."""
+    patterns = (FilePattern(template), FilePattern(without_team(template)))
+    return any(pattern.parse(source.name) is not None for pattern in patterns)
+
+
+def find_file(folder: ContestFolder, template: str) -> Source:
+    """Return the file that was given, or the only one of such a name in a folder."""
+    if folder.file is not None:
+        return folder.file
+    found = [source for source in folder.sources if is_named(template, source)]
     if len(found) == 1:
         return found[0]
-    shown = re.sub(r"\(.*?\)\?|\\", "", name.pattern).replace("[a-z]+", "ROUND")
+    name = without_team(template).replace("{round}", "ROUND")
     raise InputError.of(
         "amic2020.not_one_file",
         folder.name,
         severity=Severity.MALFORMED,
         count=len(found),
-        name=shown,
+        name=name,
     )
+
+
+# -- what attackers know -------------------------------------------------------------------------------------------------
+
+
+def read_knowledge(
+    rulebook: type[AnyRulebook], sources: list[Source], declared: Anonymizer | None
+) -> MembershipKnowledge:
+    """Read B, D and the questionnaire, from the files of ``targets/NN`` and ``attackers`` or from single files, B first.
+
+    A ``declared`` method takes the place of the one in the questionnaire.
+    """
+    population_file, release_file, form_file = _sort_files(sources)
+    layout, form = Layout(min_rows=1), Questionnaire()
+    with gather() as problems:
+        population = problems.of(read_table, population_file, SCHEMA, layout)
+        release = problems.of(read_table, release_file, SCHEMA, layout)
+        if form_file is not None:
+            form = problems.of(read_questionnaire, form_file, rulebook, published=True)
+    if len(population) < GUESSES:
+        raise UsageError(
+            f"{population_file.name}: B needs at least {GUESSES} rows; it comes first, before the release"
+        )
+    method = declared or form.method()
+    mechanism = method.mechanism(release) if method is not None else None
+    return MembershipKnowledge(population, release, GUESSES, mechanism, method)
+
+
+def _sort_files(sources: list[Source]) -> tuple[Source, Source, Source | None]:
+    """Return B, D and the questionnaire: by their names where these tell, else B first."""
+    forms = [source for source in sources if source.name.removesuffix(".gz").endswith(".json")]
+    tables = [source for source in sources if source not in forms]
+    if len(tables) != 2 or len(forms) > 1:
+        raise UsageError(
+            "amic2020 attacks know two files: B.csv (the population) and D.csv (the release), in this order, with the"
+            " questionnaire where there is one; or give the folder PHASE/targets/NN,"
+            " with PHASE/attackers in its place beside targets"
+        )
+    population, release = tables
+    if is_named(RELEASE.template, population) and is_named(POPULATION, release):
+        population, release = release, population
+    return population, release, forms[0] if forms else _published_form(release)
+
+
+def _published_form(release: Source) -> Source | None:
+    """Return the questionnaire beside a release that is given as a single file of a published target."""
+    if not isinstance(release.origin, Path):
+        return None
+    folder = ContestFolder(release.origin)
+    facts = folder.facts()
+    if facts is None or facts.folder != TARGET:
+        return None
+    named = (source for source in folder.sources if source.name.startswith("questionnaire"))
+    return next(named, None)

@@ -2,182 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
-import numpy as np
-from numpy.typing import NDArray
-
-from kakurenbo.contest import (
-    Chance,
-    Credit,
-    RoundResults,
-    Standing,
-    Standings,
-    awarded,
-    by_number,
-    rank,
-    shown_unranked,
-    why_no_attack,
-    why_out,
-)
-from kakurenbo.contest.results import DISQUALIFIED, NO_AWARDS
+from kakurenbo.contest import Credit, RoundResults, Standing, Standings, rank, two_digits
+from kakurenbo.contest.results import NO_AWARDS
+from kakurenbo.contest.standings import RoundScores, best_attack, check_names, rank_rounds
+from kakurenbo.core import ProblemCollector, Row, Severity, Source, read_cells
 from kakurenbo.core.messages import render
-from kakurenbo.rulebooks.amic2020.files import GUESSES, Answer
+from kakurenbo.rulebooks.amic2020.files import GUESSES
 
 FIRST = 3  # how many anonymizers an attacker is scored on
 POINTS = 1000  # what a score is multiplied by before it is shown
+SAMPLE_ATTACK = "attack.py"
 WITHOUT_AWARDS = {"pre": "award.none.amic2020.pre", "trial": "award.none.amic2020.trial"}
 """Rounds that give no awards where they are ranked alone, and the message that says why."""
-
-
-def count_hits(answer: Answer, rows: NDArray[np.int64]) -> Credit:
-    """|E_ij intersect C_i| of 100, beside what blind guessing gets."""
-    hits = int(np.isin(rows, answer.rows).sum())
-    return Credit(hits, GUESSES, blind_guessing(answer.population, len(answer.rows)))
-
-
-@cache
-def blind_guessing(population: int, members: int, guesses: int = GUESSES) -> Chance:
-    """Hits of guesses drawn without looking: hypergeometric, 10 of 100 on average.
-
-    Examples
-    --------
-    >>> blind_guessing(100_000, 10_000)
-    Chance(mean=10.0, low=5.0, high=16.0)
-    """
-    from scipy.stats import hypergeom
-
-    law = hypergeom(population, members, guesses)
-    return Chance(float(law.mean()), float(law.ppf(0.025)), float(law.ppf(0.975)))
-
-
-@dataclass(frozen=True)
-class RoundScores:
-    """Scores of one round: of every release in play, and of everybody who attacks; ranked or not."""
-
-    anonymization: Mapping[str, Fraction]
-    attack: Mapping[str, Fraction]
-
-    @classmethod
-    def of(cls, results: RoundResults) -> RoundScores:
-        """Anonymizer i: 1 - max_j accuracy_ij. Attacker j: mean accuracy over the first three anonymizers without j.
-
-        A missing or invalid guess counts 0 for that pair alone.
-        """
-        anonymization = {team: 1 - _best_accuracy(results, team) for team in results.in_play}
-        order = [
-            line.team
-            for line in rank({team: anonymization[team] for team in results.ranked_targets})
-        ]
-        attack = {}
-        for attacker in results.attackers:
-            first = [team for team in order if team != attacker][:FIRST]
-            total = sum((results.share(team, attacker) for team in first), Fraction(0))
-            attack[attacker] = total / len(first) if first else Fraction(0)
-        return cls(anonymization, attack)
+_NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,20})?")
 
 
 def standings(
     rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction], *, rounding: str = "cut"
 ) -> Standings:
-    """Ranks and awards of one round, or of the contest with pre:main = 1:9; equal scores share a rank (1, 1, 3).
+    """Rank one round, or the contest with pre:main = 1:9; overall score 1 / (anonymization rank + attack rank).
 
-    An anonymizer that is disqualified or missing in one of two rounds has 0 there; in every round, it stands behind all
-    others without a rank, and so it does overall. Who was disqualified in any takes no award but that for attack: the places
-    go to the next. The preliminary round alone gives no awards, nor does a trial.
+    An anonymizer that is disqualified or missing in one of two rounds has 0 there. The preliminary round alone gives no
+    awards, nor does a trial.
     """
-    scored = {name: RoundScores.of(results) for name, results in rounds.items()}
-    excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
-    shown = frozenset[str]().union(
-        *(results.unranked | results.excluded for results in rounds.values())
+    scores = {name: round_scores(results) for name, results in rounds.items()}
+    ranked = rank_rounds(
+        rounds,
+        scores,
+        weights,
+        overall=lambda anonymization, attack: Fraction(1, anonymization + attack),
+        lowest_wins=frozenset(),
     )
-    teams = sorted(
-        {team for results in rounds.values() for team in results.teams} - excluded, key=by_number
-    )
-
-    def anonymization(team: str) -> Fraction | None:
-        parts = {
-            name: one.anonymization[team]
-            for name, one in scored.items()
-            if team in one.anonymization
-        }
-        return (
-            sum((weights[name] * part for name, part in parts.items()), Fraction(0))
-            if parts
-            else None
-        )
-
-    def attack(team: str) -> Fraction:
-        return sum(
-            (weights[name] * one.attack.get(team, Fraction(0)) for name, one in scored.items()),
-            Fraction(0),
-        )
-
-    notes = {team: why_out(team, rounds) for team in (*teams, *excluded)}
-    by_anonymization = rank({team: anonymization(team) for team in teams}, notes)
-    by_attack = rank(
-        {team: attack(team) for team in teams},
-        {team: why_no_attack(team, rounds) for team in teams},
-    )
-    overall = rank(_overall(by_anonymization, by_attack), notes)
-    releases = {team: anonymization(team) for team in excluded if anonymization(team) is not None}
-    attackers = {
-        name: attack(name) for name in shown if any(name in one.attack for one in scored.values())
-    }
-    # A place in both rankings makes the overall score: who has none is shown without a score.
-    without_places = dict.fromkeys(excluded & {*releases, *attackers})
-    awards = {
-        "anonymization": awarded(_of_those_who_may_win(by_anonymization, rounds)),
-        "attack": awarded(by_attack),
-        "overall": awarded(_of_those_who_may_win(overall, rounds)),
-    }
     reason = WITHOUT_AWARDS.get(next(iter(rounds))) if len(rounds) == 1 else None
-    return Standings(
-        anonymization=_shown(by_anonymization + shown_unranked(releases, notes), rounding),
-        attack=_shown(by_attack + shown_unranked(attackers), rounding),
-        overall=_shown(overall + shown_unranked(without_places, notes), rounding),
-        awards=awards if reason is None else {},
+    return replace(
+        ranked,
+        anonymization=_with_points(ranked.anonymization, rounding),
+        attack=_with_points(ranked.attack, rounding),
+        overall=_with_points(ranked.overall, rounding),
+        awards=ranked.awards if reason is None else {},
         details={} if reason is None else {NO_AWARDS: render(reason, {}, "en").message},
     )
 
 
-def _overall(
-    by_anonymization: tuple[Standing, ...], by_attack: tuple[Standing, ...]
-) -> dict[str, Fraction | None]:
-    """1 / (anonymization rank + attack rank); none without both ranks."""
-    places = {line.team: line.rank for line in by_attack}
-    scores: dict[str, Fraction | None] = {}
-    for line in by_anonymization:
-        place = places[line.team]
-        scores[line.team] = (
-            None if line.rank is None or place is None else Fraction(1, line.rank + place)
-        )
-    return scores
+def round_scores(results: RoundResults) -> RoundScores:
+    """Anonymizer i: 1 - max_j accuracy_ij. Attacker j: mean accuracy over the first three anonymizers without j.
 
-
-def _of_those_who_may_win(
-    ranking: tuple[Standing, ...], rounds: Mapping[str, RoundResults]
-) -> tuple[Standing, ...]:
-    """The ranking as it is without those who were disqualified in a round that counts."""
-    barred = {
-        team
-        for results in rounds.values()
-        for team, why in results.out.items()
-        if why == DISQUALIFIED
+    A missing or invalid guess counts 0 for that pair alone.
+    """
+    anonymization = {
+        team: 1 - best_attack(results, team, results.share) for team in results.in_play
     }
-    return rank({line.team: line.score for line in ranking if line.team not in barred})
+    ranked = rank({team: anonymization[team] for team in results.ranked_targets})
+    attack = {}
+    for attacker in results.attackers:
+        first = [line.team for line in ranked if line.team != attacker][:FIRST]
+        total = sum((results.share(team, attacker) for team in first), Fraction(0))
+        attack[attacker] = total / max(1, len(first))
+    return RoundScores(anonymization, attack)
 
 
-def _best_accuracy(results: RoundResults, team: str) -> Fraction:
-    """The best accuracy against a release; a release that nobody attacked has 0 against it."""
-    others = (attacker for attacker in results.ranked_attackers if attacker != team)
-    return max((results.share(team, attacker) for attacker in others), default=Fraction(0))
-
-
-def _shown(lines: tuple[Standing, ...], rounding: str) -> tuple[Standing, ...]:
+def _with_points(lines: tuple[Standing, ...], rounding: str) -> tuple[Standing, ...]:
     return tuple(
         line if line.score is None else replace(line, shown=points(line.score, rounding))
         for line in lines
@@ -185,7 +74,7 @@ def _shown(lines: tuple[Standing, ...], rounding: str) -> tuple[Standing, ...]:
 
 
 def points(score: Fraction, rounding: str = "cut") -> str:
-    """The score times 1,000, cut; or rounded half up, as the published final table did.
+    """Return the score times 1,000, cut; or rounded half up, as the published final table did.
 
     Examples
     --------
@@ -194,3 +83,46 @@ def points(score: Fraction, rounding: str = "cut") -> str:
     """
     scaled = score * POINTS + (Fraction(1, 2) if rounding == "round" else 0)
     return str(scaled.numerator // scaled.denominator)
+
+
+# -- the attack matrix that the contest published ------------------------------------------------------------------------
+
+
+def read_matrix(source: Source) -> RoundResults:
+    """Read a published matrix: rows attackers, columns anonymizers; a blank is a missing guess.
+
+    Cells are hits of 100, or accuracies where any of them has a decimal point. Every column is a release, even if it was not
+    attacked. The row ``attack.py`` is the organizers' sample attack: shown, not ranked.
+    """
+    rows, problems = read_cells(source), ProblemCollector(source.name)
+    if len(rows) < 2 or len(rows[0][1]) < 2:
+        problems.add("amic2020.no_matrix", severity=Severity.MALFORMED)
+        raise problems.error()
+    targets = [two_digits(cell) for cell in rows[0][1][1:]]
+    attackers = [two_digits(row[0]) for _, row in rows[1:]]
+    for names, (row, _) in ((targets, rows[0]), (attackers, rows[1])):
+        check_names(problems, names, row, "amic2020.matrix_name")
+    credits = _credits(problems, targets, rows[1:])
+    problems.check()
+    unranked = frozenset({SAMPLE_ATTACK} & set(attackers))
+    return RoundResults(credits, tuple(targets), tuple(attackers), unranked=unranked)
+
+
+def _credits(
+    problems: ProblemCollector, targets: Sequence[str], rows: Sequence[Row]
+) -> dict[str, dict[str, Credit]]:
+    """Return credits by target and attacker; report cells that are no number of hits."""
+    scale = GUESSES if any("." in cell for _, row in rows for cell in row[1:]) else 1
+    credits: dict[str, dict[str, Credit]] = {target: {} for target in targets}
+    for number, row in rows:
+        if len(row) > len(targets) + 1:
+            code, cells = "amic2020.matrix_width", len(row) - 1
+            problems.add(code, row=number, cells=cells, targets=len(targets))
+        for target, cell in zip(targets, row[1:], strict=False):
+            hits = Fraction(cell) * scale if _NUMBER.fullmatch(cell) else None
+            if hits is not None and hits.denominator == 1 and hits <= GUESSES:
+                credits[target][two_digits(row[0])] = Credit(int(hits), GUESSES)
+            elif cell:
+                code = "amic2020.matrix_cell"
+                problems.add(code, row=number, column=target, value=cell, most=GUESSES)
+    return credits

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
-from pathlib import Path
 
-from kakurenbo.contest import FilePattern
+from kakurenbo.contest import ContestFolder, FilePattern
 from kakurenbo.core import Problem, Source, Table, add_notices, collect_notices, report_in
 from kakurenbo.core.errors import UsageError
 from kakurenbo.data import online_retail
@@ -57,24 +56,19 @@ def read_original(source: Source) -> Table:
 _read_before: OrderedDict[bytes, tuple[Table, list[Problem]]] = OrderedDict()
 
 
-def find_original(path: Path) -> Path:
+def find_original(folder: ContestFolder) -> Source:
     """T itself, or the one in a folder that prepare wrote."""
-    if not path.exists():
-        raise UsageError(f"{path}: there is no such file or folder")
-    if not path.is_dir():
-        return path
-    for name in ORIGINAL_NAMES:
-        for file in (path / name, path / f"{name}.gz"):
-            if file.exists():
-                return file
-    raise UsageError(f"{path}: there is no {ORIGINAL_FILE} in this folder; name the file of T")
+    folder.check_exists()
+    sources = [folder.file, *map(folder.source, ORIGINAL_NAMES)]
+    for source in sources:
+        if source is not None:
+            return source
+    raise UsageError(f"{folder}: there is no {ORIGINAL_FILE} in this folder; name the file of T")
 
 
-def find_file(path: Path, pattern: FilePattern) -> Path:
-    """A file, or the one of such a name in a folder."""
-    if not path.is_dir():
-        return path
-    for entry in sorted(path.iterdir()):
-        if pattern.parse(entry.name) is not None:
-            return entry
-    raise UsageError(f"{path}: there is no {pattern} in this folder")
+def find_file(folder: ContestFolder, pattern: FilePattern) -> Source:
+    """The file that was given, or the first of such a name in a folder."""
+    for source in folder.files:
+        if folder.file is not None or pattern.parse(source.name) is not None:
+            return source
+    raise UsageError(f"{folder}: there is no {pattern} in this folder")

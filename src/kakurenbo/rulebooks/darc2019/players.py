@@ -11,9 +11,9 @@ from kakurenbo.contest import Player
 DEFAULT_PLAYERS = (
     Player("monthly pseudonyms", "monthly_pseudonyms", "tfidf"),
     Player("yearly pseudonyms", "monthly_pseudonyms:period=year", "fellegi_sunter"),
-    Player("noisy values", "values", "two_owners"),
+    Player("noisy values", "values", "overlap:one_to_one=true"),
     Player("mixed crowds", "mixed_crowds", "blind_shop"),
-    Player("small crowds", "crowds:smallest=3", "shadow_shop"),
+    Player("small crowds", "crowds:smallest=3", "two_owners"),
     Player("crowds", "crowds", "rhythm"),
     Player("shuffled dates", "dates", "profile"),
     Player("swapped baskets", "swap_baskets:k=10", "fellegi_sunter:fields=price,size"),

@@ -17,6 +17,7 @@ from kakurenbo.contest import (
     ATTACK,
     Anonymizer,
     Attack,
+    ContestFolder,
     Counting,
     Credit,
     Figure,
@@ -32,14 +33,11 @@ from kakurenbo.contest import (
     Standings,
     Tries,
     Utility,
-    read_facts,
 )
-from kakurenbo.contest.information import log2_orders
 from kakurenbo.core import InputError, Schema, Source, Table, few_names, table_bytes
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Phrase
 from kakurenbo.data.transactions import (
-    CONTEST,
     RULES_NAMES,
     SCHEMA,
     release_bytes,
@@ -150,11 +148,12 @@ class Darc2019(
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        where = files.find_original(path)
-        facts = read_facts(where, self.name)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        folder = ContestFolder.of(folder)
+        source = files.find_original(folder)
+        facts = folder.facts(self.name)
         team = facts.team if facts is not None else ""
-        return Handout(team, files.read_original(Source.of(where)))
+        return Handout(team, files.read_original(source))
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -176,7 +175,9 @@ class Darc2019(
         """On T itself, which everybody knows: what differs from draw to draw are pseudonyms and the method's own chance."""
         if {"table", "data"} & self.given:
             return self
-        return self.with_parameters(table=str(files.find_original(handout)), data="own")
+        return self.with_parameters(
+            table=str(files.find_original(ContestFolder(handout)).origin), data="own"
+        )
 
     def release_files(self, handout: Handout, release: Release) -> Files:
         table = with_headings(release.table, handout.original.schema)
@@ -266,31 +267,14 @@ class Darc2019(
             {files.ANSWER.name(target=secrets.target): matrices.answer_bytes(answer)},
         )
 
-    def read_answer(self, path: Path) -> Answer:
-        return matrices.read_answer(Source.of(files.find_file(path, files.ANSWER)))
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return matrices.read_answer(files.find_file(ContestFolder.of(folder), files.ANSWER))
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(answer.customers, answer.pseudonyms, answer.calendar, self.mode)
 
     def score_guess(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
         return credit.count_credit(answer, guess, self.mode)
-
-    def credit_outcomes(self) -> int | None:
-        """One third of a cell more or less, of every customer in every month."""
-        customers = self._customers()
-        return None if customers is None else 3 * customers * CONTEST.months + 1
-
-    def answer_bits(self) -> float | None:
-        """Who has which pseudonym in each month; at least as many as if everybody bought in one month alone, all alike."""
-        customers = self._customers()
-        return (
-            None if customers is None else CONTEST.months * log2_orders(customers // CONTEST.months)
-        )
-
-    def _customers(self) -> int | None:
-        """How many customers T has, where that is known before it is drawn."""
-        full = None if self.table or self.data == "own" else preparation.CONTEST_CUSTOMERS
-        return preparation.CUSTOMERS[self.scale] or full
 
     # -- results -------------------------------------------------------------------------------------------------------
 

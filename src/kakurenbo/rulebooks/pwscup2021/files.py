@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.linkage import CHOICES, DELETED, LinkageGuess
-from kakurenbo.contest import FilePattern
-from kakurenbo.contest.facts import parts_in, whole_of
+from kakurenbo.contest import ContestFolder, FilePattern
 from kakurenbo.core import (
     InputError,
     Integer,
@@ -26,7 +24,6 @@ from kakurenbo.core import (
     json_bytes,
     read_json,
     read_table,
-    sources_of,
 )
 
 PRE, MAIN = "pre", "main"
@@ -115,9 +112,9 @@ class Answer:
     by_attacker: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
-def find_file(folder: Path, name: re.Pattern[str], example: str) -> Source:
-    """The one file of a folder that goes by such a name, packed or not."""
-    found = [source for source in sources_of(folder) if name.fullmatch(source.name)]
+def find_file(folder: ContestFolder, name: re.Pattern[str], example: str) -> Source:
+    """The one file of a folder that goes by such a name, packed or not; or the file that was given."""
+    found = folder.find(name)
     if len(found) == 1:
         return found[0]
     raise InputError.of(
@@ -186,24 +183,23 @@ def size_bytes(released: int) -> bytes:
     return json_bytes({"released": released})
 
 
-def read_answer(path: Path, rows: int) -> Answer:
+def read_answer(folder: ContestFolder, rows: int) -> Answer:
     """The answer to the test tables of a release: its folder, that of one attacker's part of it, or a file.
 
     ``rows`` is how many rows B has: no row of a release has a higher number.
     """
-    if not path.is_dir():
-        return Answer(_read_places(Source.of(path), rows))
+    if folder.file is not None:
+        return Answer(_read_places(folder.file, rows))
     with gather() as problems:
-        own = problems.of(_read_in, path, rows)
-        released = problems.of(_read_size, whole_of(path))
+        own = problems.of(_read_in, folder, rows)
+        released = problems.of(_read_size, folder.whole)
         dealt = {
-            part.name.removeprefix("for_"): problems.of(_read_in, part, rows)
-            for part in parts_in(path)
+            attacker: problems.of(_read_in, part, rows) for attacker, part in folder.parts.items()
         }
     return Answer(own, released, dealt)
 
 
-def _read_in(folder: Path, rows: int) -> NDArray[np.int64]:
+def _read_in(folder: ContestFolder, rows: int) -> NDArray[np.int64]:
     return _read_places(find_file(folder, ANSWER_NAME, answer_file(MAIN, "01")), rows)
 
 
@@ -212,10 +208,11 @@ def _read_places(source: Source, rows: int) -> NDArray[np.int64]:
     return read_table(source, schema, Layout(min_rows=1)).values("row")
 
 
-def _read_size(folder: Path) -> int | None:
-    if not (folder / SIZE_FILE).exists():
+def _read_size(folder: ContestFolder) -> int | None:
+    source = folder.source(SIZE_FILE)
+    if source is None:
         return None
-    content = read_json(Source.of(folder / SIZE_FILE))
+    content = read_json(source)
     size = content.get("released") if isinstance(content, dict) else None
     if not isinstance(size, int) or size < 1:
         raise InputError.of("pwscup2021.no_size", SIZE_FILE, severity=Severity.MALFORMED)

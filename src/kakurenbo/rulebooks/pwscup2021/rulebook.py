@@ -17,6 +17,7 @@ from kakurenbo.contest import (
     ATTACK,
     Anonymizer,
     ContestFacts,
+    ContestFolder,
     Credit,
     Figure,
     Files,
@@ -30,9 +31,7 @@ from kakurenbo.contest import (
     Secrets,
     Standings,
     Utility,
-    read_facts,
 )
-from kakurenbo.contest.information import log2_choices, log2_orders
 from kakurenbo.core import Schema, Source, Table, gather, table_bytes
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Phrase
@@ -202,14 +201,12 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        if not path.exists():
-            raise UsageError(f"{path}: there is no such file or folder")
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        folder = ContestFolder.of(folder)
+        folder.check_exists()
         example = files.handout_file(self.round, "01")
-        source = (
-            files.find_file(path, files.HANDOUT_NAME, example) if path.is_dir() else Source.of(path)
-        )
-        facts = read_facts(path, self.name)
+        source = files.find_file(folder, files.HANDOUT_NAME, example)
+        facts = folder.facts(self.name)
         return Handout(facts.team if facts else "", read_health(source, 2 * PEOPLE))
 
     def anonymize(
@@ -344,8 +341,8 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         )
         return handout.table.take(rows), places
 
-    def read_answer(self, path: Path) -> Answer:
-        return files.read_answer(path, self._most_rows)
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return files.read_answer(ContestFolder.of(folder), self._most_rows)
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return self._form(len(answer.rows), answer.released)
@@ -355,15 +352,6 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
 
     def score_guess(self, answer: Answer, guess: LinkageGuess) -> Credit:
         return scores.count_credit(answer, guess, self.smoothing, self._most_rows)
-
-    def credit_outcomes(self) -> int:
-        """How many of the kept and of the deleted people a guess calls kept, and how many rows it finds: 0 to 50 each."""
-        return (HALF + 1) ** 3
-
-    def answer_bits(self) -> float:
-        """Who of 100 people was deleted, and which rows of a release, no smaller than it may be, the others are."""
-        rows = log2_choices(release.least_rows(self._most_rows, self.mode), HALF)
-        return log2_choices(PEOPLE, HALF) + rows + (log2_orders(HALF) if self.shuffled else 0.0)
 
     # -- results -------------------------------------------------------------------------------------------------------
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from kakurenbo.contest import read_facts
+from kakurenbo.contest import ContestFolder
 from kakurenbo.core import (
     InputError,
     Severity,
@@ -15,7 +14,6 @@ from kakurenbo.core import (
     gather,
     json_bytes,
     read_json,
-    sources_of,
     table_bytes,
 )
 from kakurenbo.data import ratings
@@ -61,24 +59,22 @@ def handout_files(team: str, candidates: Sequence[Table]) -> dict[str, bytes]:
     return files
 
 
-def read_handout(path: Path, rulebook: str) -> Handout:
+def read_handout(folder: ContestFolder, rulebook: str) -> Handout:
     """The folder of a team, one of the candidates in it, or any single table B."""
-    found, chosen = _candidates(path)
+    found, chosen = _candidates(folder)
     if not found:
         example = names.candidate_file("07", 1)
         raise InputError.of(
-            "pwscup2024.no_candidate", path.name, severity=Severity.MALFORMED, example=example
+            "pwscup2024.no_candidate", folder.name, severity=Severity.MALFORMED, example=example
         )
-    choices = (
-        [source for source in sources_of(path) if names.is_choice(source.name)]
-        if path.is_dir()
-        else []
-    )
+    choices: list[Source] = []
+    if folder.file is None:
+        choices = [source for source in folder.sources if names.is_choice(source.name)]
     with gather() as problems:
         if choices:
             chosen = problems.of(read_choice, choices[0], len(found))
         tables = [problems.of(ratings.read_ratings, source) for source in found]
-    facts = read_facts(path, rulebook)
+    facts = folder.facts(rulebook)
     named = {names.candidate_team(source.name) for source in found}
     team = (
         facts.team
@@ -88,24 +84,21 @@ def read_handout(path: Path, rulebook: str) -> Handout:
     return Handout(team, tuple(tables), chosen, assigned=bool(facts and facts.team))
 
 
-def _candidates(path: Path) -> tuple[list[Source], int]:
+def _candidates(folder: ContestFolder) -> tuple[list[Source], int]:
     """All candidates, and which of them was named (from 0): those beside a file that is one of several, else it alone."""
-    if path.is_dir():
-        return [
-            source for source in sources_of(path) if names.candidate_team(source.name) is not None
-        ], 0
-    team = names.candidate_team(path.name)
-    beside = [
-        source
-        for source in sources_of(path.parent)
-        if team and names.candidate_team(source.name) == team
-    ]
+    file = folder.file
+    if file is None:
+        sources = folder.sources
+        return [source for source in sources if names.candidate_team(source.name) is not None], 0
+    team = names.candidate_team(file.name)
+    if not team:
+        return [file], 0
+    beside = [source for source in folder.sources if names.candidate_team(source.name) == team]
     numbers = [names.candidate_number(source.name) for source in beside]
-    if numbers != list(range(1, len(beside) + 1)) or path.name not in {
-        source.name for source in beside
-    }:
-        return [Source.of(path)], 0
-    return beside, [source.name for source in beside].index(path.name)
+    listed = [source.name for source in beside]
+    if numbers != list(range(1, len(beside) + 1)) or file.name not in listed:
+        return [file], 0
+    return beside, listed.index(file.name)
 
 
 def read_choice(source: Source, candidates: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,11 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.hamming import Sample
-from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGuess, RatingsKnowledge
+from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
 from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     Anonymizer,
+    ContestFacts,
+    ContestFolder,
     Credit,
     Figure,
     Files,
@@ -34,7 +35,6 @@ from kakurenbo.contest import (
     Utility,
 )
 from kakurenbo.contest.commitments import digest
-from kakurenbo.contest.information import log2_orders
 from kakurenbo.core import Schema, Source, json_bytes
 from kakurenbo.core.messages import Phrase
 from kakurenbo.data import ratings
@@ -65,7 +65,7 @@ from kakurenbo.rulebooks.pwscup2024.release import (
     release_files,
     split_files,
 )
-from kakurenbo.rulebooks.pwscup2024.scores import HALF, count_hits, standings
+from kakurenbo.rulebooks.pwscup2024.scores import count_hits, standings
 from kakurenbo.rulebooks.pwscup2024.targets import (
     MASKS_FILE,
     Answer,
@@ -177,8 +177,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        return read_handout(path, self.name)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        return read_handout(ContestFolder.of(folder), self.name)
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -232,11 +232,11 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def guess_form(self, knowledge: RatingsKnowledge) -> GuessForm:
         return GuessForm(len(knowledge.ratings))
 
-    def read_target(
-        self, *paths: Path, declared: Anonymizer | None = None, attacker: str | None = None
+    def target_from_sources(
+        self, sources: Sequence[Source], facts: ContestFacts | None, declared: Anonymizer | None
     ) -> Target[RatingsKnowledge, GuessForm]:
         """One target, which knows its own columns of an E file."""
-        target = super().read_target(*paths, declared=declared, attacker=attacker)
+        target = super().target_from_sources(sources, facts, declared)
         return replace(target, form=replace(target.form, target=target.name))
 
     def read_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
@@ -266,22 +266,14 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     # -- the judge counts ------------------------------------------------------------------------------------------
 
-    def read_answer(self, path: Path) -> Answer:
-        return read_answer(path, self.name)
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return read_answer(ContestFolder.of(folder), self.name)
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(len(answer.people), answer.target)
 
     def score_guess(self, answer: Answer, guess: RatingsGuess) -> Credit:
         return count_hits(answer, guess)
-
-    def credit_outcomes(self) -> int:
-        """0 to 50 hits of both kinds, each told by itself."""
-        return (HALF + 1) ** 2
-
-    def answer_bits(self) -> float:
-        """The order of fifty people, and a rating of each."""
-        return log2_orders(HALF) + HALF * math.log2(RATING_VALUES)
 
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
         return standings(rounds, self.weighed(rounds))

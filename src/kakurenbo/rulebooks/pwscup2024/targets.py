@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from kakurenbo.attacks.reconstruction.knowledge import (
     RatingsKnowledge,
     starred_schema,
 )
-from kakurenbo.contest import Anonymizer, Mechanism, read_facts
+from kakurenbo.contest import Anonymizer, ContestFolder, Mechanism
 from kakurenbo.core import (
     Category,
     InputError,
@@ -27,7 +26,6 @@ from kakurenbo.core import (
     Table,
     gather,
     read_table,
-    sources_of,
     table_bytes,
 )
 from kakurenbo.core.rng import stream
@@ -112,23 +110,24 @@ def answer_files(team: str, answer: Answer) -> dict[str, bytes]:
     return {names.attack_file(team, ANSWER): "".join(lines).encode()}
 
 
-def read_answer(path: Path, rulebook: str) -> Answer:
+def read_answer(folder: ContestFolder, rulebook: str) -> Answer:
     """File x, or the folder that holds it."""
-    named = {source.name: names.attack_letter(source.name) for source in sources_of(path)}
-    if path.is_dir():
-        found = [name for name, fields in named.items() if fields and fields[1] == ANSWER]
+    source = folder.file
+    if source is None:
+        named = [(source, names.attack_letter(source.name)) for source in folder.sources]
+        found = [source for source, fields in named if fields and fields[1] == ANSWER]
         if len(found) != 1:
             example = names.attack_file("07", ANSWER)
             raise InputError.of(
-                "pwscup2024.no_answer", path.name, severity=Severity.MALFORMED, example=example
+                "pwscup2024.no_answer", folder.name, severity=Severity.MALFORMED, example=example
             )
-        path = path / found[0]
+        (source,) = found
     schema = Schema(
         [Integer("row of a", 0, TEST_ROWS - 1), Integer("rating", 0, RATING_VALUES - 1)]
     )
-    table = read_table(Source.of(path), schema, Layout(min_rows=TEST_ROWS, max_rows=TEST_ROWS))
-    facts = read_facts(path, rulebook)
-    told = names.attack_letter(path.name)
+    table = read_table(source, schema, Layout(min_rows=TEST_ROWS, max_rows=TEST_ROWS))
+    facts = folder.facts(rulebook)
+    told = names.attack_letter(source.name)
     target = facts.target if facts and facts.target else told[0] if told else ""
     return Answer(table.values("row of a"), table.values("rating"), target)
 

@@ -15,7 +15,6 @@ from django.utils.text import capfirst
 from kakurenbo.contest import ATTACK
 from kakurenbo.core import InputError
 from kakurenbo.core.messages import retold, text, text_or
-from kakurenbo.judge.contests.leakage import Leak
 from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options, find_rulebook
 from kakurenbo.judge.contests.rules import PhasePlan
@@ -184,8 +183,6 @@ class PhaseForm(WordedForm):
             initial[name] = initial[name].astimezone(ZoneInfo(zone)).strftime(WALL)
         super().__init__(data, prefix=f"{plan.round}-{plan.kind}", initial=initial)
         self.plan = plan
-        self.leak: Leak | None = None
-        self.leaks_as_chosen = False
         self.keys = dict.fromkeys(("opens_at", "closes_at"), zone)  # shown beside the words
         self.heading = f"{plan.round} · {text(f'page.kind.{plan.kind}')}"
         word_visibility(self, plan.kind)

@@ -17,7 +17,6 @@ from django.utils.safestring import SafeString, mark_safe
 
 from kakurenbo.contest import Unit
 from kakurenbo.core.messages import retold, text
-from kakurenbo.judge.contests.leakage import Leak
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.pages.spans import UNITS, in_words
 from kakurenbo.reports.numbers import figure
@@ -81,23 +80,6 @@ def countdown(moment: datetime) -> SafeString:
         moment.isoformat(),
         words,
         in_words(moment - timezone.now()),
-    )
-
-
-@register.filter
-def leak_words(leak: Leak) -> str:
-    """How much of an answer feedback can tell, with the figures it is made of."""
-    told = {
-        "questions": leak.questions,
-        "each": f"{leak.bits_each:.2f}",
-        "bits": f"{leak.told:,.1f}",
-    }
-    if leak.share is None or leak.answer_bits is None:
-        return text("page.leak_unknown", **told)
-    if leak.told > leak.answer_bits:
-        return text("page.leak_all", **told, answer=f"{leak.answer_bits:,.1f}")
-    return text(
-        "page.leak_told", **told, answer=f"{leak.answer_bits:,.1f}", share=f"{100 * leak.share:.2f}"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,15 +10,13 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
-from kakurenbo.contest import ATTACK, AnyRulebook
+from kakurenbo.contest import AnyRulebook
 from kakurenbo.core import InputError, Problems
-from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.messages import text, text_or
 from kakurenbo.judge.contests import rules as contests
-from kakurenbo.judge.contests.leakage import leak
-from kakurenbo.judge.contests.models import Contest, Visibility
+from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.planning import order_problems
 from kakurenbo.judge.contests.rulebooks import find_rulebook
 from kakurenbo.judge.pages.access import UserRequest, for_organizers
@@ -64,7 +61,6 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
     left_out = phase_forms(
         [plan for plan in plans if plan.round not in played], zone
     )  # what is left out need not be right
-    _tell_leaks(rules, [*phases, *left_out], options, zone)
     valid = [
         one.is_valid() for one in (form, options, *phases)
     ]  # each is asked, so that every mistake is shown at once
@@ -84,42 +80,6 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
         "judge/make_contest.html",
         {**shown, "form": form, "options": options, "phases": [*phases, *left_out]},
     )
-
-
-@require_POST
-@for_organizers
-def leaks_of_form(request: UserRequest, rulebook: str) -> HttpResponse:
-    """What feedback tells of the answers, by the form as it is filled in so far; the page asks whenever a field was changed."""
-    rules = find_rulebook(rulebook)
-    if rules is None:
-        raise Http404
-    zone = _asked_zone(request)
-    phases = phase_forms(contests.default_plan(rulebook, _start(zone), zone), zone, request.POST)
-    _tell_leaks(rules, phases, OptionsForm(rulebook, request.POST), zone)
-    attacks = [phase for phase in phases if phase.plan.kind == ATTACK]
-    return render(request, "judge/part/phase_leaks.html", {"phases": attacks})
-
-
-def _tell_leaks(
-    rules: type[AnyRulebook], phases: list[PhaseForm], options: OptionsForm, zone: str
-) -> None:
-    """Put to each attack phase what a team could learn of an answer, were standings to move with its guesses."""
-    try:
-        chosen = (
-            rules(**options.cleaned_data) if options.is_bound and options.is_valid() else rules()
-        )
-    except ParameterError:  # options that do not go together, which is told beside them
-        return
-    for phase in phases:
-        if phase.plan.kind == ATTACK and (not phase.is_bound or phase.is_valid()):
-            plan = phase.planned(zone) if phase.is_bound else phase.plan
-            phase.leak = leak(
-                chosen.for_round(plan.round),
-                plan.round,
-                replace(plan, visibility=Visibility.LIVE),
-                zone,
-            )
-            phase.leaks_as_chosen = plan.visibility == Visibility.LIVE
 
 
 def about_rulebook(rules: type[AnyRulebook]) -> str:

@@ -14,7 +14,6 @@ from kakurenbo.core import InputError, gather
 from kakurenbo.core.messages import text
 from kakurenbo.judge.contests import archive as archives
 from kakurenbo.judge.contests import erasing, queries, rules
-from kakurenbo.judge.contests.leakage import leaks
 from kakurenbo.judge.contests.models import Contest, Phase
 from kakurenbo.judge.contests.rehearsal import rehearsals_of
 from kakurenbo.judge.contests.rehearsal import rehearse as make_rehearsal
@@ -57,7 +56,6 @@ def dashboard(request: UserRequest, slug: str) -> HttpResponse:
         .exclude(state__in=_NOT_HANDED_IN)
         .count(),
         "sealed": Target.objects.filter(round__contest=contest).count(),
-        "leaks": leaks(contest),
         "announcements": contest.announcements.all()[:5],
         "announcement_form": AnnouncementForm(),
         "rehearsal_form": RehearsalForm(),

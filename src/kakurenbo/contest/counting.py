@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from kakurenbo.contest.declarations import ANONYMIZE, Counting, Phase
-from kakurenbo.rounds.publishing import PUBLISHED
+from kakurenbo.contest.records import PUBLISHED
 
 LATEST, LAST_FEW, BEST, CHOSEN = "latest", "last_few", "best", "chosen"
 NOT_CHOSEN, BELOW = "not_chosen", "below_threshold"

@@ -1,61 +1,21 @@
-"""`max_entropy`: of all ways to choose members at random, the least committed one whose mean features are the release's.
+"""Weights of features with which the rows of B have the mean features of a release.
 
-Each row x of B is a member with probability 1 / (1 + exp(-(a + w^T phi(x)))), and w is such that the expected mean of phi over
-the members is that of D. These are the equations of a logistic regression of membership on phi, which needs to know of the
-members nothing but that mean. Where `tracing` takes the first step of Newton's method, this goes all the way: rare values
-count for what they tell.
+Where `tracing` takes the first step of Newton's method, these go all the way: rare values count for what they tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.base import MembershipAttack
-from kakurenbo.attacks.membership.evidence import (
-    FEATURES,
-    FITTING,
-    Evidence,
-    Ground,
-    members,
-    plain_evidence,
-)
-from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
-from kakurenbo.methods.parameters import parameter
+from kakurenbo.attacks.membership.evidence import Evidence, Ground
 
 _STEPS = 40
 _SETTLED = 1e-6
 
 Potential = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
-
-
-@dataclass(frozen=True)
-class MaxEntropy(MembershipAttack):
-    """Name the rows of the highest probability under the exponential tilt of B that has the release's mean features.
-
-    The features are those of `tracing`. Each mean is matched up to its rounding error.
-    """
-
-    features: str = parameter(
-        FITTING,
-        "values and pairs: those whose means are like a sample's, all, or values only",
-        choices=FEATURES,
-    )
-    rounding: float = parameter(
-        1.0, "standard error of a count of the release, in records", low=0.01, high=1e6
-    )
-
-    def scores(
-        self, knowledge: MembershipKnowledge, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        ground = Ground.of(knowledge, pairs=self.features != "histograms")
-        evidence = plain_evidence(ground, knowledge, self.features, self.rounding)
-        return ground.population.dot(
-            tilt(ground, evidence, members(knowledge) / len(knowledge.population))
-        )
 
 
 def tilt(ground: Ground, evidence: Evidence, rate: float) -> NDArray[np.float64]:
@@ -128,3 +88,15 @@ def fitted_weights(
     )
     weights[used] = unrolled(found.x[1:])
     return weights
+
+
+def weighed(ground: Ground, evidence: Evidence, rate: float) -> NDArray[np.float64]:
+    """Score rows by weights from 0 to 1, nearest to each other in squares, before they are cut off; shape (n,)."""
+    prior, variance = np.log(rate / (1 - rate)), rate * (1 - rate)
+
+    def potential(eta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        line = rate + variance * (eta - prior)
+        weight = np.clip(line, 0, 1)
+        return weight * (line - weight / 2) / variance, weight
+
+    return ground.population.dot(fitted_weights(ground, evidence, rate, potential))

@@ -6,44 +6,40 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
-from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
-from kakurenbo.attacks.membership.nearest import Nearest
+from kakurenbo.attacks.membership import MembershipKnowledge
 from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     Anonymizer,
     ContestFacts,
-    Credit,
-    Figure,
-    Files,
+    ContestFolder,
+    MembershipContest,
     Phase,
     Player,
     Publication,
     Release,
     RoundData,
     RoundResults,
-    Rulebook,
+    Rows,
+    Score,
     Secrets,
     Standings,
     Utility,
-    read_facts,
     unknown_column,
 )
-from kakurenbo.contest.information import log2_choices
+from kakurenbo.contest.bases import rows_bytes
 from kakurenbo.core import (
     InputError,
     Layout,
     Problem,
-    Schema,
     Severity,
     Source,
     Table,
     add_notices,
-    few_names,
     gather,
     read_table,
     table_bytes,
@@ -52,7 +48,8 @@ from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.core.messages import Phrase
 from kakurenbo.data.adult import SCHEMA, read_census
 from kakurenbo.methods.parameters import parameter
-from kakurenbo.rulebooks.amic2020 import files, matrix, preparation, scores, utility
+from kakurenbo.rulebooks.amic2020 import data as questioner
+from kakurenbo.rulebooks.amic2020 import files, scores, utility
 from kakurenbo.rulebooks.amic2020.claims import (
     SECRET,
     computed_claims,
@@ -60,13 +57,28 @@ from kakurenbo.rulebooks.amic2020.claims import (
     exaggerated_presence,
     privacy_scores,
 )
-from kakurenbo.rulebooks.amic2020.figures import FIGURES
+from kakurenbo.rulebooks.amic2020.fields import DEFAULT_PLAYERS, FIGURES
 from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
-from kakurenbo.rulebooks.amic2020.knowledge import knowledge_of
-from kakurenbo.rulebooks.amic2020.players import DEFAULT_PLAYERS
-from kakurenbo.rulebooks.amic2020.questionnaire import Questionnaire, form_bytes, read_questionnaire
+from kakurenbo.rulebooks.amic2020.questionnaire import (
+    Questionnaire,
+    blank_form,
+    form_bytes,
+    read_questionnaire,
+)
 
 PRIVACY_OPTIONS = ("known", "secret", "population")
+_CONTEST = (
+    "round",
+    "scale",
+    "generator",
+    "data",
+    "rate",
+    "min_rows",
+    "max_rows",
+    "edition",
+    "positive",
+)
+_THRESHOLDS = ("thresholds", *utility.THRESHOLDS)
 
 
 def _threshold(meaning: str, high: float | None = None) -> Any:
@@ -75,48 +87,31 @@ def _threshold(meaning: str, high: float | None = None) -> Any:
 
 
 @dataclass(frozen=True)
-class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, MembershipGuess]):
+class Amic2020(MembershipContest):
     """PWS Cup 2020: membership inference against anonymized samples of census records."""
 
-    name: ClassVar[str] = "amic2020"
-    title: ClassVar[str] = "PWS Cup 2020, membership inference against samples of census records"
-    version: ClassVar[str] = "3"
-    rounds: ClassVar[tuple[str, ...]] = ("pre", "main")
-    weights: ClassVar[Mapping[str, Fraction]] = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
-    phases: ClassVar[tuple[Phase, ...]] = (
+    name = "amic2020"
+    title = "PWS Cup 2020, membership inference against samples of census records"
+    version = "3"
+    rounds = ("pre", "main")
+    weights = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
+    phases = (
         Phase(ANONYMIZE, (files.RELEASE, files.QUESTIONNAIRE), cost=2.0),
         Phase(ATTACK, (files.GUESS,), cost=0.1),
     )
-    knowledge: ClassVar[type] = MembershipKnowledge
-    schema: ClassVar[Schema] = SCHEMA
-    options: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "prepare": (
-            *(
-                "round",
-                "scale",
-                "generator",
-                "data",
-                "rate",
-                "min_rows",
-                "max_rows",
-                "edition",
-                "positive",
-            ),
-            *("thresholds", *utility.THRESHOLDS),
-        ),
+    schema = SCHEMA
+    handout_file = files.SAMPLE
+    population_file = files.POPULATION
+    answer_file = files.ANSWER
+    guesses = files.GUESSES
+    repeated_row = files.ROW_TWICE
+    sample_attack_name = scores.SAMPLE_ATTACK
+    options = {
+        "prepare": (*_CONTEST, *_THRESHOLDS),
         "check": ("min_rows", "max_rows"),
         "measure": (
-            *(
-                "round",
-                "data",
-                "min_rows",
-                "max_rows",
-                "edition",
-                "positive",
-                "test",
-                "thresholds",
-                *utility.THRESHOLDS,
-            ),
+            *("round", "data", "min_rows", "max_rows", "edition", "positive", "test"),
+            *_THRESHOLDS,
             *PRIVACY_OPTIONS,
         ),
         "privacy": PRIVACY_OPTIONS,
@@ -124,32 +119,18 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         "credit": ("rate",),
         "standings": ("rounding",),
         "tune": ("round", "scale", "generator", "data"),
-        "run": (
-            *(
-                "round",
-                "scale",
-                "generator",
-                "data",
-                "rate",
-                "min_rows",
-                "max_rows",
-                "edition",
-                "positive",
-                "rounding",
-            ),
-            *("thresholds", *utility.THRESHOLDS),
-        ),
+        "run": (*_CONTEST, "rounding", *_THRESHOLDS),
     }
-    prohibited: ClassVar[tuple[str, ...]] = (
+    prohibited = (
         "amic2020.prohibited.share_data",
         "amic2020.prohibited.share_code",
         "amic2020.prohibited.obstruct",
     )
-    file_descriptions: ClassVar[Mapping[str, str]] = files.DESCRIPTIONS
-    upper_bounds: ClassVar[tuple[str, ...]] = utility.AT_MOST
-    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "round": "pre"}
-    figures: ClassVar[Mapping[str, Figure]] = FIGURES
-    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS["full"]
+    file_descriptions = files.DESCRIPTIONS
+    upper_bounds = utility.AT_MOST
+    demo_settings = {"data": "embedded", "round": "pre"}
+    figures = FIGURES
+    default_players = DEFAULT_PLAYERS["full"]
 
     round: str = parameter(
         "pre", "which round's files and thresholds", choices=("pre", "main", "trial")
@@ -242,85 +223,134 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         rows = Phrase("amic2020.readme.rows", {"least": self.min_rows, "most": self.max_rows})
         return rows, Phrase("amic2020.readme.questionnaire", {"file": str(files.QUESTIONNAIRE)})
 
+    def release_rows(self, table: Table) -> tuple[int, int]:
+        """Return the fewest and the most rows of a release: 1,000 to 100,000 where a sample has 10,000."""
+        return self.row_limits(len(table))
+
     def row_limits(self, sample: int) -> tuple[int, int]:
-        """Fewest and most rows of a release: 1,000 to 100,000 where a sample has 10,000."""
-        return (
-            max(1, sample // 10) if self.min_rows is None else self.min_rows,
-            sample * 10 if self.max_rows is None else self.max_rows,
-        )
+        """Return the fewest and the most rows of a release of a sample of this size."""
+        fewest = max(1, sample // 10) if self.min_rows is None else self.min_rows
+        return fewest, sample * 10 if self.max_rows is None else self.max_rows
 
     def field(self) -> tuple[Player, ...]:
-        """The players of this scale: small samples bear less noise."""
+        """Return the players of this scale: small samples bear less noise."""
         return DEFAULT_PLAYERS[self.scale]
+
+    def file_name(self, template: str, team: str = "") -> str:
+        in_trial = self.round == files.TRIAL
+        return super().file_name(files.without_team(template) if in_trial else template, team)
+
+    def release_name(self, team: str) -> str:
+        return self.file_name(files.RELEASE.template, team)
+
+    def questionnaire_name(self, team: str) -> str:
+        return self.file_name(files.QUESTIONNAIRE.template, team)
 
     # -- the questioner prepares -----------------------------------------------------------------------------------
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        least, most = self.row_limits(files.SCALES[self.scale].population // 10)
-        if least > most:
-            raise ParameterError("max_rows", f"at least min_rows, which is {least:,}", most)
-        return preparation.draw_round(
-            teams,
-            lambda *names: self.stream(seed, *names),
-            round_=self.round,
-            scale=self.scale,
-            generator=self.generator,
-            data=self.data,
-            rate=self.rate,
-            settings={"min_rows": least, "max_rows": most, **self._recorded_thresholds()},
+        self.row_settings()
+        rows = files.SCALES[self.scale].population
+        if files.sample_size(rows, self.rate) < 1:
+            expected = f"a share of {rows:,} rows that is at least one row"
+            raise ParameterError("rate", expected, self.rate)
+        return super().draw(seed, teams)
+
+    def row_settings(self) -> dict[str, int]:
+        """Return the row limits of a release, for samples of a tenth of the population."""
+        fewest, most = self.row_limits(files.SCALES[self.scale].population // 10)
+        if fewest > most:
+            raise ParameterError("max_rows", f"at least min_rows, which is {fewest:,}", most)
+        return {"min_rows": fewest, "max_rows": most}
+
+    def draw_population(self, rng: np.random.Generator) -> Table:
+        personal = questioner.personal_data(self.data).personal
+        rows = files.SCALES[self.scale].population
+        return questioner.generate_population(personal, rows, rng, generator=self.generator)
+
+    def draw_members(self, population: Table, rng: np.random.Generator) -> Rows:
+        return questioner.draw_sample(len(population), self.rate, rng)
+
+    def round_data(self, seed: int, population: Table, rows: Mapping[str, Rows]) -> RoundData:
+        """Add test rows, a blank questionnaire, and in the trial what is secret in the other rounds."""
+        drawn = super().round_data(seed, population, rows)
+        source = questioner.personal_data(self.data)
+        test = questioner.tree_rows(source.test, files.SCALES[self.scale].test)
+        shared = {files.TEST_FILE: table_bytes(test)}
+        handouts = {
+            team: {**given, **shared, self.questionnaire_name(team): blank_form()}
+            for team, given in drawn.handouts.items()
+        }
+        if self.round == files.TRIAL:
+            for team, given in handouts.items():
+                given |= self._trial_files(seed, team, source, population, rows[team])
+        fidelity = questioner.fidelity_of(source.personal, population)
+        return replace(
+            drawn,
+            handouts=handouts,
+            data=source.facts(),
+            settings={**self.row_settings(), **self._recorded_thresholds(), "data": source.source},
+            report={"fidelity": fidelity.as_json()},
         )
+
+    def _trial_files(
+        self, seed: int, team: str, source: questioner.PersonalData, population: Table, rows: Rows
+    ) -> dict[str, bytes]:
+        """Return the files of a practice round, in which nothing is secret."""
+        sample = population.take(rows)
+        release = questioner.TRIAL_ANONYMIZER(sample, self.stream(seed, "release", team)).table
+        return {
+            files.PERSONAL_FILE: table_bytes(source.personal),
+            self.file_name(files.POPULATION): table_bytes(population),
+            self.file_name(files.ANSWER, team): rows_bytes(rows),
+            self.release_name(team): table_bytes(release),
+        }
 
     def generate(
         self, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
-        drawn_from = preparation.personal_data(self.data)
-        return self._generated(
-            drawn_from.personal, preparation.SOURCES[drawn_from.source], rows, rng, distinct
-        )
+        source = questioner.personal_data(self.data)
+        data = questioner.SOURCES[source.source]
+        return self._generate(source.personal, data, rows, rng, distinct)
 
     def generate_from(
         self, source: Source, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
-        return self._generated(read_census(source), source.name, rows, rng, distinct)
+        return self._generate(read_census(source), source.name, rows, rng, distinct)
 
-    def _generated(
+    def _generate(
         self, personal: Table, data: str, rows: int, rng: np.random.Generator, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
-        made, close = preparation.generated(
+        table = questioner.generate_population(
             personal, rows, rng, generator=self.generator, distinct=distinct
         )
-        return table_bytes(made), {"data": data, "fidelity": close.as_json()}
+        fidelity = questioner.fidelity_of(personal, table)
+        return table_bytes(table), {"data": data, "fidelity": fidelity.as_json()}
 
     def sample(
         self, source: Source, rate: float, rng: np.random.Generator
     ) -> tuple[bytes, Sequence[int]]:
         population = read_table(source, SCHEMA)
-        rows = preparation.draw_sample(len(population), rate, rng)
+        rows = questioner.draw_sample(len(population), rate, rng)
         return table_bytes(population.take(rows)), rows.tolist()
 
     # -- an anonymizer's task --------------------------------------------------------------------------------------
 
-    def read_handout(self, path: Path) -> Handout:
-        if not path.exists():
-            raise UsageError(f"{path}: there is no such file or folder")
-        source = files.find_file(path, files.SAMPLE_NAME) if path.is_dir() else Source.of(path)
+    def read_handout(self, folder: Path | ContestFolder) -> Handout:
+        folder = ContestFolder.of(folder)
+        folder.check_exists()
+        source = files.find_file(folder, files.SAMPLE)
         with gather() as problems:
             sample = problems.of(read_table, source, SCHEMA)
-            test = problems.of(self._test_rows, path if path.is_dir() else path.parent)
-        facts = read_facts(path, self.name)
+            test = problems.of(self._read_test_rows, folder)
+        facts = folder.facts(self.name)
         team = (facts.team if facts else "") or files.team_in(source.name) or "01"
         return Handout(team, sample, test)
 
-    def _test_rows(self, folder: Path) -> Table | None:
-        """The rows for the trees, where they are named or lie beside the sample."""
-        beside = [folder / name for name in (files.TEST_FILE, files.TEST_FILE + ".gz")]
-        paths = [Path(self.test)] if self.test else [path for path in beside if path.exists()]
-        return read_census(Source.of(paths[0])) if paths else None
-
-    def anonymize(
-        self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
-    ) -> Release:
-        return anonymizer(handout.sample, rng)
+    def _read_test_rows(self, folder: ContestFolder) -> Table | None:
+        """Read the rows for the trees, where they are named or lie in the folder of the sample."""
+        source = Source.of(self.test) if self.test else folder.source(files.TEST_FILE)
+        return read_census(source) if source is not None else None
 
     def repair(
         self, handout: Handout, release: Release, anonymizer: Anonymizer, rng: np.random.Generator
@@ -330,29 +360,8 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     def released(self, handout: Handout, submission: Submission) -> tuple[Handout, Release]:
         return handout, Release.of(submission.table)
 
-    def is_unchanged(self, handout: Handout, release: Release) -> bool:
-        """Whether D has the rows of C, in any order: attackers look for rows, not for their places."""
-        rows = len(handout.sample)
-        if len(release.table) != rows or release.table.schema != handout.sample.schema:
-            return False
-        keys = Table.stack([handout.sample, release.table]).keys()
-        return np.array_equal(np.sort(keys[:rows]), np.sort(keys[rows:]))
-
-    def release_name(self, team: str) -> str:
-        return files.release_file(self.round, team)
-
-    def release_files(self, handout: Handout, release: Release) -> Files:
-        return {self.release_name(handout.team): table_bytes(release.table)}
-
     def read_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
-        example = files.release_file(self.round, handout.team)
-        if len(sources) != 1:
-            given = few_names(sources)
-            file, listed = (sources[1].name, given) if given else (example, Phrase("word.none"))
-            raise InputError.of("release.one_file", file, files=listed, example=example)
-        least, most = self.row_limits(len(handout.sample))
-        table = read_table(sources[0], SCHEMA, Layout(min_rows=least, max_rows=most))
-        return Submission(table, Questionnaire())
+        return Submission(super().read_release(handout, sources), Questionnaire())
 
     def check_attachments(self, sources: Sequence[Source]) -> Questionnaire:
         if len(sources) > 1:
@@ -364,26 +373,24 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         self, handout: Handout, submission: Submission, attachments: Questionnaire
     ) -> Submission:
         """Take in the questionnaire, with a notice for each claim that the release does not bear out."""
-        file = files.questionnaire_file(self.round, handout.team)
+        file = self.questionnaire_name(handout.team)
         add_notices(exaggerated(attachments, handout.sample, submission.table, file))
         return Submission(submission.table, attachments)
 
     # -- utility estimation ----------------------------------------------------------------------------------------
 
+    def utility(self, original: Table, release: Table) -> Mapping[str, Score]:
+        handout = Handout("", original, questioner.personal_data(self.data).test)
+        return self.measure(handout, Submission(release, Questionnaire())).scores
+
     def measure(self, handout: Handout, submission: Submission) -> Utility:
         test = handout.test
         notices: tuple[Problem, ...] = ()
         if test is None:
-            found = preparation.personal_data(self.data)
-            test, source = found.test, preparation.SOURCES[found.source]
-            notices = (
-                Problem(
-                    "amic2020.no_test_rows",
-                    {"source": source},
-                    files.TEST_FILE,
-                    severity=Severity.NOTICE,
-                ),
-            )
+            public = questioner.personal_data(self.data)
+            test, source = public.test, {"source": questioner.SOURCES[public.source]}
+            code, file = "amic2020.no_test_rows", files.TEST_FILE
+            notices = (Problem(code, source, file, severity=Severity.NOTICE),)
         figures = utility.measure(
             handout.sample,
             submission.table,
@@ -397,11 +404,9 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
     def privacy(self, handout: Handout, submission: Submission) -> Utility:
         if wrong := unknown_column(SCHEMA, self.known):
             raise UsageError(f"--known: {wrong}")
-        population = (
-            read_table(Source.of(Path(self.population)), SCHEMA, Layout(min_rows=1))
-            if self.population
-            else None
-        )
+        population = None
+        if self.population:
+            population = read_table(Source.of(Path(self.population)), SCHEMA, Layout(min_rows=1))
         scores = privacy_scores(
             submission.questionnaire,
             submission.table,
@@ -412,75 +417,39 @@ class Amic2020(Rulebook[Handout, Submission, MembershipKnowledge, int, Answer, M
         return Utility(scores)
 
     def secret_measures(self, secrets: Secrets[Handout], submission: Submission) -> Utility:
-        """No figure of the rules needs a secret; but whether a claimed delta-presence is true is seen only beside B."""
-        file = files.questionnaire_file(self.round, secrets.team)
-        told = exaggerated_presence(
-            submission.questionnaire, submission.table, self._population(secrets), file
-        )
-        return Utility({}, notices=told)
+        """Check a claimed delta-presence, which needs B; no figure of the rules needs a secret."""
+        file = self.questionnaire_name(secrets.team)
+        population = self.read_population(secrets)
+        form, table = submission.questionnaire, submission.table
+        return Utility({}, notices=exaggerated_presence(form, table, population, file))
 
     # -- what attackers get ----------------------------------------------------------------------------------------
 
     def publish(self, secrets: Secrets[Handout], submission: Submission) -> Publication:
         team, form, table = secrets.team, submission.questionnaire, submission.table
-        computed = computed_claims(form, table, self._population(secrets))
-        answer = files.answer_file(self.round, team)
-        rows = secrets.read(answer, lambda source: files.read_answer_file(source, self.rate)).rows
+        computed = computed_claims(form, table, self.read_population(secrets))
+        answer = self.file_name(files.ANSWER, team)
+        rows = secrets.read(answer, lambda source: files.read_answer(source, self.rate)).rows
         return Publication(
             target={
-                files.release_file(self.round, team): table_bytes(table),
-                files.questionnaire_file(self.round, team): form_bytes(form, team, computed),
+                self.release_name(team): table_bytes(table),
+                self.questionnaire_name(team): form_bytes(form, team, computed),
             },
-            answer={answer: files.rows_bytes(rows)},
-        )
-
-    def _population(self, secrets: Secrets[Handout]) -> Table:
-        return secrets.read(
-            files.population_file(self.round), lambda source: read_table(source, SCHEMA)
+            answer={answer: rows_bytes(rows)},
         )
 
     def read_knowledge(
         self, sources: Sequence[Source], declared: Anonymizer | None = None
     ) -> MembershipKnowledge:
-        return knowledge_of(type(self), sources, declared)
-
-    # -- an attacker's task ----------------------------------------------------------------------------------------
-
-    def guess_form(self, knowledge: MembershipKnowledge) -> int:
-        return len(knowledge.population)
-
-    def read_guess(self, form: int, source: Source) -> MembershipGuess:
-        return MembershipGuess(files.read_rows(source, form, files.GUESSES))
-
-    def guess_bytes(self, guess: MembershipGuess) -> bytes:
-        return files.rows_bytes(guess.rows)
-
-    @property
-    def sample_attacks(self) -> Mapping[str, Nearest]:
-        return {matrix.SAMPLE_ATTACK: Nearest()}
+        return files.read_knowledge(type(self), list(sources), declared)
 
     # -- privacy estimation and scores -----------------------------------------------------------------------------
 
-    def read_answer(self, path: Path) -> Answer:
-        return files.read_answer(path, self.rate)
-
-    def answer_form(self, answer: Answer) -> int:
-        return answer.population
-
-    def score_guess(self, answer: Answer, guess: MembershipGuess) -> Credit:
-        return scores.count_hits(answer, guess.rows)
-
-    def credit_outcomes(self) -> int:
-        """0 to 100 hits."""
-        return files.GUESSES + 1
-
-    def answer_bits(self) -> float:
-        """Which rows of B are in the sample: one set of so many."""
-        population = files.SCALES[self.scale].population
-        return log2_choices(population, files.sample_size(population, self.rate))
+    def read_answer(self, folder: Path | ContestFolder) -> Answer:
+        return files.read_answer(files.find_file(ContestFolder.of(folder), files.ANSWER), self.rate)
 
     def read_published(self, source: Source) -> RoundResults:
-        return matrix.read_matrix(source)
+        return scores.read_matrix(source)
 
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
         return scores.standings(rounds, self.weighed(rounds), rounding=self.rounding)

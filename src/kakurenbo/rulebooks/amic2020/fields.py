@@ -1,14 +1,50 @@
-"""The field that plays amic2020 where nobody is named: releases that hold the thresholds, and attackers that differ.
+"""Figures and default players of amic2020.
 
-Among the first, whom the demo plays, are a naive and a strong defence, an attacker who looks at nothing, and our best one.
-Teams beyond the attacks there are only anonymize: the same attack twice would show the same figures twice.
+Among the first players, who play the demo, are a naive and a strong defence, an attacker who looks at nothing, and our best
+attacker. Further players only anonymize: the same attack twice would show the same figures twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kakurenbo.contest import Player
+from kakurenbo.contest import Figure, Player, Unit
+from kakurenbo.contest.measure import with_meanings
+from kakurenbo.rulebooks.amic2020.files import GUESSES
+from kakurenbo.rulebooks.amic2020.scores import POINTS
+
+_SIMILARITY = Figure(Unit.SIMILARITY, 1)
+_UNBOUNDED = Figure(Unit.SIMILARITY)  # a reciprocal: equal tables have an infinite one
+_POINTS = Figure(Unit.SIMILARITY, 1, shown_times=POINTS)
+
+FIGURES = with_meanings(
+    "amic2020",
+    {
+        "histogram": _SIMILARITY,
+        "vcm": _UNBOUNDED,
+        "vcm_edition1": _UNBOUNDED,
+        "vcm_edition2": _UNBOUNDED,
+        "dta_relationship": _SIMILARITY,
+        "dta_income": _SIMILARITY,
+        "dta_income_le50k": _SIMILARITY,
+        "dta_income_gt50k": _SIMILARITY,
+        "max_histogram_error": Figure(Unit.SHARE),
+        "max_correlation_difference": Figure(Unit.DISTANCE),
+        "k": Figure(Unit.COUNT),
+        "l": Figure(Unit.COUNT),
+        "l_entropy": Figure(Unit.NUMBER),
+        "epsilon": Figure(Unit.NUMBER),
+        "Pk": Figure(Unit.NUMBER),
+        "t": Figure(Unit.DISTANCE),
+        "delta_presence": Figure(Unit.SHARE),
+        "delta_absence": Figure(Unit.SHARE),
+        "hits": Figure(Unit.COUNT, GUESSES),
+        "anonymization": _POINTS,
+        "attack": _POINTS,
+        # The best is the first of both rankings: 1 / (1 + 1).
+        "overall": Figure(Unit.SIMILARITY, 0.5, shown_times=POINTS),
+    },
+)
 
 _FULL = (
     Player("synthetic", "synthetic", "nearest"),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kakurenbo.contest import AnyRulebook, PreparedRound, read_facts
 from kakurenbo.contest.commitments import (
     BROKEN,
     CANNOT_REPEAT,
@@ -20,9 +18,14 @@ from kakurenbo.contest.commitments import (
     scope_of,
     verify,
 )
+from kakurenbo.contest.engine import prepare
+from kakurenbo.contest.facts import read_facts
+from kakurenbo.contest.folders import Files
+from kakurenbo.contest.preparation import PreparedRound
+from kakurenbo.contest.rounds import publish_again
+from kakurenbo.contest.rulebook import AnyRulebook
 from kakurenbo.core import Folder, read_file
 from kakurenbo.core.errors import KakurenboError, UsageError
-from kakurenbo.rounds.publishing import phase_files, republished
 
 _SCOPES = {"secret": "preparation", "answers": "publication"}
 """What the commitments of a folder are for, by the folder in it that stays secret until the end."""
@@ -110,34 +113,33 @@ def _committed(files: Folder, secret: str) -> Folder:
 def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) -> list[Finding]:
     prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
     facts, files = prepared.facts, Folder(preparation, with_strays=True)
+    name = f"{MADE_AGAIN}the preparation"
     try:
-        made = prepared.rules.prepare(
-            prepared.seed, facts.teams, facts.unranked, judges=facts.judges, schedule=facts.schedule
+        made = prepare(
+            prepared.rules,
+            prepared.seed,
+            facts.teams,
+            facts.unranked,
+            judges=facts.judges,
+            schedule=facts.schedule,
         )
     except KakurenboError as error:
-        return [Finding(f"{MADE_AGAIN}the preparation", CANNOT_REPEAT, str(error))]
+        return [Finding(name, CANNOT_REPEAT, str(error))]
     if made.facts.data != facts.data:
         why = f"made from {facts.data}, but here is {made.facts.data}"
-        return [Finding(f"{MADE_AGAIN}the preparation", CANNOT_REPEAT, why)]
-    if made.facts.version != facts.version and made.files() != files:
+        return [Finding(name, CANNOT_REPEAT, why)]
+    again = made.files()
+    if made.facts.version != facts.version and again != files:
         why = f"made by version {facts.version} of kakurenbo; install it to compare (this is {made.facts.version})"
-        return [Finding(f"{MADE_AGAIN}the preparation", CANNOT_REPEAT, why)]
-    findings = _compared(MADE_AGAIN, made.files(), files)
+        return [Finding(name, CANNOT_REPEAT, why)]
+    findings = _compared(MADE_AGAIN, again, files)
     if phase is not None:
-        findings += _compared(
-            MADE_AGAIN + IN_PHASE,
-            _published_again(prepared, phase),
-            Folder(phase, with_strays=True),
-        )
+        published = publish_again(prepared, phase)
+        findings += _compared(MADE_AGAIN + IN_PHASE, published, Folder(phase, with_strays=True))
     return findings
 
 
-def _published_again(prepared: PreparedRound[Any], phase: Path) -> dict[str, bytes]:
-    """The phase folder once more, from the submitted files that it keeps."""
-    return phase_files(prepared, republished(prepared, phase))
-
-
-def _compared(prefix: str, made: dict[str, bytes], files: Mapping[str, bytes]) -> list[Finding]:
+def _compared(prefix: str, made: Files, files: Files) -> list[Finding]:
     states = {name: KEPT if files.get(name) == data else BROKEN for name, data in made.items()}
     findings = [Finding(f"{prefix}{name}", state) for name, state in states.items()]
     return findings + [

@@ -1,0 +1,200 @@
+"""Records of a round: what became of every release and every refused file, and the results made of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kakurenbo.contest.credit import Credit
+from kakurenbo.contest.declarations import ATTACK
+from kakurenbo.contest.guesses import by_pair
+from kakurenbo.contest.measure import Measurement
+from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, REFUSED, RoundResults
+from kakurenbo.contest.rulebook import AnyRulebook
+from kakurenbo.core import LISTED_PER_FILE, Problem, Problems, messages
+
+PUBLISHED, SUPERSEDED = "published", "superseded"
+"""States of a release beside the reasons why it has no score: ``superseded`` where later tables of the team count."""
+STATES = (PUBLISHED, SUPERSEDED, DISQUALIFIED, REFUSED, MISSING, FAILED)
+
+
+@dataclass(frozen=True)
+class RefusedAttachment:
+    """A file that came with a release, and every problem for which it was refused."""
+
+    file: str
+    problems: tuple[str, ...]
+
+    @classmethod
+    def of(cls, problems: Problems) -> RefusedAttachment:
+        return cls(problems[0].file, recorded(problems))
+
+
+@dataclass(frozen=True)
+class ReleaseRecord:
+    """What became of one release.
+
+    Attributes
+    ----------
+    target, team : str
+    state : str
+        ``published``, ``superseded``, ``disqualified``, ``refused``, ``missing`` or ``failed``.
+    cause : str
+        Why it is not published, in a sentence.
+    measurements : tuple of Measurement
+        Every score with its verdict, where it could be measured.
+    notices, problems : tuple of str
+        What was corrected, and everything that is wrong.
+    files : tuple of str
+        What was submitted.
+    attachments : tuple of RefusedAttachment
+        Attachments that were refused; the release counts without them.
+    """
+
+    target: str
+    team: str
+    state: str
+    cause: str = ""
+    measurements: tuple[Measurement, ...] = ()
+    notices: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    attachments: tuple[RefusedAttachment, ...] = ()
+
+    def public(self) -> ReleaseRecord:
+        """Return what everybody may see: no cell of the submission, no difference from the team's data."""
+        measurements = tuple(
+            replace(measured, limit={}, parts={}) for measured in self.measurements
+        )
+        cause = self.cause if self.state in (DISQUALIFIED, MISSING, SUPERSEDED) else ""
+        return ReleaseRecord(self.target, self.team, self.state, cause, measurements)
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """Every score as a number."""
+        return {measured.name: float(measured.value) for measured in self.measurements}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A file that was refused: whose, which, and everything that is wrong with it.
+
+    Attributes
+    ----------
+    team, file : str
+    problems : tuple of Problem
+        The first ones.
+    count : int
+        How many there are in all.
+    more_files : int
+        For how many files it stands that are not listed (see :func:`limit_refusals`); 0 for a file of its own.
+    """
+
+    team: str
+    file: str
+    problems: tuple[Problem, ...]
+    count: int
+    more_files: int = 0
+
+    @classmethod
+    def of(cls, team: str, file: str, problems: Problems) -> Refusal:
+        return cls(team, file, tuple(problems), problems.total)
+
+    def in_folder(self, folder: str) -> Refusal:
+        """Return the refusal of the same file below a folder; as it is where there is none."""
+        if not folder:
+            return self
+        problems = tuple(
+            replace(problem, file=f"{folder}/{problem.file}") for problem in self.problems
+        )
+        return replace(self, file=f"{folder}/{self.file}", problems=problems)
+
+    def as_json(self, language: str | None = None) -> dict[str, Any]:
+        """Return the stable JSON object of commands about many teams."""
+        language = language or messages.language()
+        return {
+            "team": self.team,
+            "file": self.file,
+            "problem": self.problems[0].in_language(language),
+            "problem_count": self.count,
+            "problems": [problem.as_json(language) for problem in self.problems],
+            **({"more_files": self.more_files} if self.more_files else {}),
+        }
+
+
+def limit_refusals(refusals: Sequence[Refusal]) -> list[Refusal]:
+    """Keep the first twenty refusals of each team, and one that says how many more there are."""
+    total, seen = Counter(refusal.team for refusal in refusals), Counter[str]()
+    kept: list[Refusal] = []
+    for refusal in refusals:
+        team = refusal.team
+        seen[team] += 1
+        if seen[team] <= LISTED_PER_FILE:
+            kept.append(refusal)
+        elif seen[team] == LISTED_PER_FILE + 1:
+            more, file = total[team] - LISTED_PER_FILE, team or "…"
+            problems = Problems.of("release.more_refused", file, count=more)
+            kept.append(replace(Refusal.of(team, file, problems), more_files=more))
+    return kept
+
+
+def recorded(problems: Iterable[Problem | str]) -> tuple[str, ...]:
+    """Return problems as records keep them: in English, so that anybody makes the same bytes again."""
+    return tuple(
+        problem if isinstance(problem, str) else problem.in_language("en") for problem in problems
+    )
+
+
+def round_results(
+    rules: AnyRulebook,
+    records: Sequence[ReleaseRecord],
+    scores: Mapping[str, Sequence[tuple[str, Credit]]],
+    *,
+    targets: Iterable[str] = (),
+    samples: Iterable[str] = (),
+    excluded: Iterable[str] = (),
+) -> RoundResults:
+    """Return what the rulebook ranks, from what became of every release and what every attacker earned.
+
+    Parameters
+    ----------
+    scores : mapping of attacker to sequence of (target, Credit)
+        In the order of submission; the rulebook says which of several tries at a target counts.
+    targets : iterable of str
+        Releases that were under attack, guessed at or not.
+    samples, excluded : iterable of str
+        The organizers' attacks, and teams without rank.
+    """
+    by_target: dict[str, dict[str, Credit]] = {target: {} for target in targets}
+    tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
+    for attacker, earned in scores.items():
+        public = [(target, credit.public()) for target, credit in earned]
+        counting, repeated = by_pair(rules.phase(ATTACK), public)
+        for target, credit in counting.items():
+            by_target.setdefault(target, {})[attacker] = credit
+        for target, every in repeated.items():
+            tries.setdefault(target, {})[attacker] = every
+    current = [record for record in records if record.state != SUPERSEDED]
+    extra = {
+        record.target: {
+            name: record.scores[name] for name in rules.shown_beside if name in record.scores
+        }
+        for record in current
+    }
+    return RoundResults(
+        credits=by_target,
+        targets=tuple(record.target for record in current),
+        attackers=tuple(scores),
+        utility={
+            record.target: record.scores[rules.utility_score]
+            for record in current
+            if rules.utility_score in record.scores
+        },
+        out={record.target: record.state for record in current if record.state != PUBLISHED},
+        unranked=frozenset(samples),
+        excluded=frozenset(excluded),
+        tries=tries,
+        beside={target: measures for target, measures in extra.items() if measures},
+    )
