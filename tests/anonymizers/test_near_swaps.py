@@ -14,7 +14,7 @@ from kakurenbo.anonymizers.tables.suppression import SuppressRare, Thin
 from kakurenbo.anonymizers.tables.swap import SwapNear
 from kakurenbo.core import Category, Decimal, Integer, Schema, Table
 from kakurenbo.data import health as nhanes
-from kakurenbo.measures.records import in_reach
+from kakurenbo.measures.records import within_distance
 from kakurenbo.measures.regression import logistic_regression
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
@@ -109,7 +109,7 @@ def test_swapped_records_are_those_of_the_table_and_each_is_within_reach_of_the_
     release = SwapNear(reach=4, cells=4)(people(), rng())
     assert release.rows is None
     assert sorted(release.table.rows()) == sorted(people().rows())
-    assert in_reach(people(), release.table, 4, 4).diagonal().all()
+    assert within_distance(people(), release.table, 4, 4).diagonal().all()
     assert (
         np.array(release.table.rows(), dtype=object) != np.array(people().rows(), dtype=object)
     ).any(axis=1).mean() > 0.9

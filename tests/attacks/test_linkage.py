@@ -16,7 +16,7 @@ from kakurenbo.contest import Attack
 from kakurenbo.core import Source, Table
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data import health as nhanes
-from kakurenbo.measures.records import in_reach
+from kakurenbo.measures.records import within_distance
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021, Submission
 from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
@@ -94,7 +94,7 @@ def test_records_in_a_box_are_counted_as_if_all_pairs_were_compared() -> None:
     for level, reach in enumerate((2.0, 4.0)):
         for cells in range(4):
             assert (
-                counts[:, level, cells] == in_reach(table, table, reach, cells).sum(axis=1)
+                counts[:, level, cells] == within_distance(table, table, reach, cells).sum(axis=1)
             ).all()
 
 

@@ -58,7 +58,7 @@ def test_our_generator_matches_histograms_and_covariance(
     census: Moments, drawn: dict[str, Table]
 ) -> None:
     found = fidelity(census, drawn["moments"])
-    assert found.largest_total_variation < 0.003
+    assert max(found.total_variation.values()) < 0.003
     assert found.covariance_sum < 2.5  # an independent sample of 20,000 rows is at about 12
     assert share(drawn["moments"], "income", ">50K") == pytest.approx(0.249, abs=0.001)
     assert share(drawn["moments"], "sex", "Male") == pytest.approx(0.676, abs=0.001)
@@ -67,7 +67,7 @@ def test_our_generator_matches_histograms_and_covariance(
 def test_a_small_source_is_matched_too(drawn: dict[str, Table]) -> None:
     source = Moments.of(drawn["moments"].take(np.arange(1000)))
     found = fidelity(source, draw("moments", source, 5_000))
-    assert found.largest_total_variation < 0.01
+    assert max(found.total_variation.values()) < 0.01
     assert found.covariance_sum < 6
 
 
@@ -97,7 +97,7 @@ def test_wide_tables_of_ratings_are_matched() -> None:
     moments = Moments.of(source)
     found = fidelity(moments, draw("moments", moments, 4_000))
     resampled = fidelity(moments, source.take(rng.integers(400, size=4_000)))
-    assert found.largest_total_variation < 0.02
+    assert max(found.total_variation.values()) < 0.02
     assert found.covariance_sum < resampled.covariance_sum
 
 

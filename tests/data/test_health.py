@@ -180,7 +180,7 @@ def test_the_embedded_statistics_have_the_published_counts(reference_data: Path)
     told = pd.read_csv(reference_data / "pwscup2021" / "published_B_statistics.csv").query(
         "kind == 'count'"
     )
-    for name in (*health.TEXTS, health.DEP, health.PIR):
+    for name in (*health.LEVELS, health.DEP, health.PIR):
         counts = dict(zip(moments.schema.names, moments.histograms, strict=True))[name]
         levels = health.LEVELS.get(name, ("0", "1"))
         published = (

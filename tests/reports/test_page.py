@@ -37,7 +37,7 @@ def shown(page: str) -> str:
 def test_methods_are_code_and_what_limits_a_measure_is_in_words() -> None:
     document = synthetic_document(3, 3)
     limited = Measurement(
-        "U", 0.9, limit={"depth": 1, "original_asks": "age <= 40.5", "release_asks": "sex=Male"}
+        "U", 0.9, limit={"attribute": "age", "missed": 1, "largest_group": "sex=Male"}
     )
     releases = {
         name: replace(one, measurements=(limited,))
@@ -48,7 +48,7 @@ def test_methods_are_code_and_what_limits_a_measure_is_in_words() -> None:
     )
     assert "03 with <code>synthetic:<wbr>generator=omth17</code> won" in page
     (row,) = table(page, "measures-1-main-01-en")
-    assert row[3] == "depth 1, original asks age <= 40.5, release asks sex=Male"
+    assert row[3] == "attribute age, missed 1, largest group sex=Male"
 
 
 def test_every_release_has_its_measures_verdict_and_attacks_in_every_language() -> None:

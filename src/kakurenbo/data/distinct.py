@@ -16,7 +16,7 @@ from kakurenbo.core import Category, Moments, Table
 from kakurenbo.core.arrays import Bools, Floats, Ints, Rng
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data.moments import MAX_GROUPS, neighbours
-from kakurenbo.data.numerics import on_grid, one_blas_thread, shrinking_blocks
+from kakurenbo.data.statistics import on_grid, one_blas_thread, shrinking_blocks
 
 _PILOT_ROWS = 8_192  # at most; the tilt is fitted on these rows before all of the pool is used
 _LEAST_PILOT_ROWS = 1_024

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -56,12 +55,10 @@ class Generator:
         return self.draw(moments, rows, rng)
 
 
-GENERATORS: Mapping[str, Generator] = MappingProxyType(
-    {
-        "moments": Generator(moments.generate, tilted_rows),
-        "omth17": Generator(omth17.generate),
-    }
-)
+GENERATORS: Mapping[str, Generator] = {
+    "moments": Generator(moments.generate, tilted_rows),
+    "omth17": Generator(omth17.generate),
+}
 """Every generator by the name it has in parameters and reports."""
 
 
@@ -183,10 +180,6 @@ class Fidelity:
     covariance_max: float
     covariance_pair: tuple[str, str]
 
-    @property
-    def largest_total_variation(self) -> float:
-        return max(self.total_variation.values())
-
     def as_json(self) -> dict[str, Any]:
         """Return the distances ready for JSON."""
         return {**asdict(self), "covariance_pair": list(self.covariance_pair)}
@@ -212,8 +205,10 @@ def fidelity(source: Moments, table: Table) -> Fidelity:
     )
     return Fidelity(
         {
-            name: float(np.abs(ours / reached.count - theirs / source.count).sum() / 2)
-            for name, ours, theirs in histograms
+            name: float(
+                np.abs(reached_counts / reached.count - source_counts / source.count).sum() / 2
+            )
+            for name, reached_counts, source_counts in histograms
         },
         float(difference.sum()),
         float(difference.max()),

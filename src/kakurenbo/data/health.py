@@ -29,7 +29,6 @@ from kakurenbo.data.statistics import stored_statistics
 NAMES = ("gen", "age", "race", "edu", "mar", "bmi", "dep", "pir", "gh", "mets", "qm", "dia")
 """The columns in their order: files have no header."""
 GEN, AGE, RACE, EDU, MAR, BMI, DEP, PIR, GH, METS, QM, DIA = NAMES
-TEXTS = (GEN, RACE, EDU, MAR, QM)
 NUMBERS = (AGE, BMI)
 FLAGS = (DEP, PIR, DIA)
 UNUSED = (GH, METS)

@@ -18,8 +18,13 @@ import numpy as np
 
 from kakurenbo.core import Category, Codes, Column, Integer, Moments, Schema, Table
 from kakurenbo.core.arrays import Floats, Ints, Rng
-from kakurenbo.data.numerics import check_request, on_grid, one_blas_thread, shrinking_blocks
-from kakurenbo.data.statistics import quota_codes
+from kakurenbo.data.statistics import (
+    check_request,
+    on_grid,
+    one_blas_thread,
+    quota_codes,
+    shrinking_blocks,
+)
 
 # An integer that is drawn conditionally is drawn in this many groups of neighbouring values at most. Within a group the
 # values follow the source's histogram; 32 groups leave less than 1% of the variance inside.

@@ -9,7 +9,7 @@ import numpy as np
 
 from kakurenbo.core import Category, Codes, Integer, Moments, Table
 from kakurenbo.core.arrays import Floats, Rng
-from kakurenbo.data.numerics import check_request, one_blas_thread
+from kakurenbo.data.statistics import check_request, one_blas_thread
 
 _BLOCK = 65_536
 _RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding

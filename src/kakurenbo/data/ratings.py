@@ -140,17 +140,15 @@ def attribute_levels(tables: Iterable[Table]) -> dict[str, tuple[str, ...]]:
 def narrowed(table: Table, levels: dict[str, tuple[str, ...]] | None = None) -> Table:
     """Return the same table with attributes that have only the given levels (those that occur in it, by default)."""
     levels = attribute_levels([table]) if levels is None else levels
-    codes, columns = (
-        dict(table.codes),
-        dict[str, Column](zip(table.schema.names, table.schema, strict=True)),
-    )
-    for name, new in levels.items():
-        column = columns[name]
-        assert isinstance(column, Category)
-        recode = [new.index(level) if level in new else -1 for level in column.levels]
-        codes[name] = np.array(recode)[codes[name]]
-        columns[name] = Category(name, new)
-    return Table(Schema(columns.values()), codes, table.vocabularies)
+    codes, columns = dict(table.codes), list[Column]()
+    for column in table.schema:
+        if isinstance(column, Category) and column.name in levels:
+            kept = levels[column.name]
+            recode = [kept.index(level) if level in kept else -1 for level in column.levels]
+            codes[column.name] = np.array(recode)[codes[column.name]]
+            column = Category(column.name, kept)
+        columns.append(column)
+    return Table(Schema(columns), codes, table.vocabularies)
 
 
 def split(table: Table) -> tuple[Table, ...]:

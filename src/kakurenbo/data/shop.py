@@ -83,9 +83,11 @@ class _Shop:
         """Draw baskets, what a customer buys in a month: customer, month and number of rows of each."""
         known, rng, count = self.known, self.rng, self.count
         customer, month = np.nonzero(self._draw_presence())
-        own = rng.standard_normal(count)[customer]
+        taste_for_size = rng.standard_normal(count)[customer]
         alike = known["basket_likeness"]
-        score = np.sqrt(alike) * own + np.sqrt(1 - alike) * rng.standard_normal(len(customer))
+        score = np.sqrt(alike) * taste_for_size + np.sqrt(1 - alike) * rng.standard_normal(
+            len(customer)
+        )
         size = np.empty(len(customer))
         for number, quantiles in enumerate(known["rows_per_basket"]):
             here = np.nonzero(month == number)[0]

@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import platformdirs
@@ -33,14 +32,12 @@ _MANIFEST = "manifest.json"
 Importer = Callable[[Sequence[Source]], Mapping[str, Table]]
 """Reads original files; returns the tables to store by the name of their part."""
 
-IMPORTERS: Mapping[str, Importer] = MappingProxyType(
-    {
-        "adult": adult.import_files,
-        "nhanes": health.import_files,
-        "online_retail": online_retail.import_files,
-        "ratings": ratings.import_files,
-    }
-)
+IMPORTERS: Mapping[str, Importer] = {
+    "adult": adult.import_files,
+    "nhanes": health.import_files,
+    "online_retail": online_retail.import_files,
+    "ratings": ratings.import_files,
+}
 """Every data set that ``data import`` knows."""
 
 
@@ -78,9 +75,8 @@ def import_dataset(name: str, paths: Sequence[Path]) -> dict[str, Any]:
     for path in folder.glob("*.csv"):  # of an import before this one
         if path.stem not in manifest:
             path.unlink()
-    facts: dict[str, Any] = {}
-    if name == "online_retail":
-        facts = online_retail.compare_with_contest(tables["T"])
+    is_shop = name == "online_retail"
+    facts = online_retail.compare_with_contest(tables["T"]) if is_shop else {}
     return {"dataset": name, "folder": str(folder), **manifest, **facts}
 
 

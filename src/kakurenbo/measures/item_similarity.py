@@ -119,17 +119,17 @@ def _sum_up(
     """
     items = len(chosen)
     sums = np.zeros((items, 4))
-    ours, theirs = np.zeros((items, 3)), np.zeros((items, 3))
+    sums_before, sums_after = np.zeros((items, 3)), np.zeros((items, 3))
     for i in range(items):
-        _add_pairs(original, i, ours)
-        _add_pairs(released, i, theirs)
+        _add_pairs(original, i, sums_before)
+        _add_pairs(released, i, sums_after)
         difference = total = chosen_difference = chosen_total = 0.0
         watched = chosen[i] or chosen_released[i]
         for j in range(i, items):
-            if ours[j, 1] == 0.0 and theirs[j, 1] == 0.0:
+            if sums_before[j, 1] == 0.0 and sums_after[j, 1] == 0.0:
                 continue
-            before = _similarity(ours, original[5], i, j, copurchasers)
-            after = _similarity(theirs, released[5], i, j, copurchasers)
+            before = _similarity(sums_before, original[5], i, j, copurchasers)
+            after = _similarity(sums_after, released[5], i, j, copurchasers)
             weight = 1.0 if i == j else 2.0
             difference += weight * abs(before - after)
             total += weight * before
@@ -148,11 +148,11 @@ def _add_pairs(side: Any, i: int, pairs: Any) -> None:  # pragma: no cover
     user_end, user_items, scores, item_start, item_places, _ = side
     for number in range(item_start[i], item_start[i + 1]):
         place = item_places[number]
-        own = scores[place]
-        square = own * own
+        score_i = scores[place]
+        square = score_i * score_i
         for other in range(place, user_end[place]):
             j, score = user_items[other], scores[other]
-            pairs[j, 0] += own * score
+            pairs[j, 0] += score_i * score
             pairs[j, 1] += square
             pairs[j, 2] += score * score
 

@@ -90,9 +90,9 @@ def delta_presence(population: Table, released: Table) -> tuple[float, float]:
     # Keys of one table are only comparable among themselves, so both are numbered together.
     keys = Table.stack([population, released]).keys()
     distinct, number = np.unique(keys, return_inverse=True)
-    ours = number[: len(population)]
+    group = number[: len(population)]
     in_release = np.bincount(number[len(population) :], minlength=len(distinct))
-    present = np.minimum(in_release[ours] / np.bincount(ours)[ours], 1.0)
+    present = np.minimum(in_release[group] / np.bincount(group)[group], 1.0)
     return float(present.min()), float(present.max())
 
 

@@ -15,7 +15,7 @@ _TEN = 10
 _ROUNDING = 1e-9
 
 
-def one_of_a_kind(table: Table, exact: Iterable[str], in_tens: Iterable[str]) -> Bools:
+def unique_records(table: Table, exact: Iterable[str], in_tens: Iterable[str]) -> Bools:
     """Which records have a combination of cells that no other record has, shape (n,).
 
     Numbers ``in_tens`` are rounded to tens before they are compared, half to even: 15 to 20, 25 to 20.
@@ -28,7 +28,7 @@ def one_of_a_kind(table: Table, exact: Iterable[str], in_tens: Iterable[str]) ->
     return np.asarray(counts[group] == 1)
 
 
-def in_reach(some: Table, others: Table, reach: float, cells: int) -> Bools:
+def within_distance(some: Table, others: Table, reach: float, cells: int) -> Bools:
     """Which records differ by at most ``reach`` in every decimal number, and in at most ``cells`` other cells, shape (n, m)."""
     moved, changed = changes(some, others)
     return (moved <= reach) & (changed <= cells)

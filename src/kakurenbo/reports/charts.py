@@ -46,6 +46,7 @@ _PIECE = re.compile(rf"(?:[{_WIDE_SIGNS}]|[^\s{_WIDE_SIGNS}]+)[、。，．：�
 _VAR = re.compile(r"var\(--([\w-]+)\)")
 _DIRECTIONS = ((1, 0), (-1, 0), (0, -1), (0, 1), (0.8, -0.7), (0.8, 0.7), (-0.8, -0.7), (-0.8, 0.7))
 _RADII = (9, 16, 26, 38)
+LABEL_SIZE = 11.0  # pixels
 _SAME = 7  # points nearer than this share a label
 _MOST_POINTS = 300  # of a line
 
@@ -187,22 +188,22 @@ def placed_labels(
     points: Sequence[tuple[float, float, str]],
     box: Box,
     rooms: Sequence[Box] = (),
-    size: float = 11,
 ) -> list[Place | None]:
     """Place labels beside their points so that none covers another, a point or the edge; None where no room is left."""
     taken = [*rooms, *((x - 6, y - 6, x + 6, y + 6) for x, y, _ in points)]
     places: list[Place | None] = []
     for x, y, text in points:
-        width, height = text_width(text, size), size + 3
+        width, height = text_width(text, LABEL_SIZE), LABEL_SIZE + 3
         place = None
         for radius, (right, down) in itertools.product(_RADII, _DIRECTIONS):
-            left = x + right * radius - (width if right < 0 else 0 if right > 0 else width / 2)
+            side = (right > 0) - (right < 0)
+            left = x + right * radius - width * (1 - side) / 2
             top = y + down * (radius + height / 2) - height / 2
             room = (left, top, left + width, top + height)
             is_inside = box[0] <= left and box[1] <= top and room[2] <= box[2] and room[3] <= box[3]
             if is_inside and not any(overlap(room, other) for other in taken):
-                anchor = "start" if right > 0 else "end" if right < 0 else "middle"
-                place = Place(x + right * radius, top + height / 2 + size * 0.36, anchor)
+                anchor = ("middle", "start", "end")[side]
+                place = Place(x + right * radius, top + height / 2 + LABEL_SIZE * 0.36, anchor)
                 taken.append(room)
                 break
         places.append(place)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -48,27 +48,25 @@ class _Matrix(msgspec.Struct):
 def results_json(results: RoundResults) -> dict[str, Any]:
     """The results of a round as verbs print them."""
     return {
-        "credits": {
-            target: {attacker: credit.as_json() for attacker, credit in row.items()}
-            for target, row in results.credits.items()
-        },
-        "tries": {
-            target: {
-                attacker: [credit.as_json() for credit in tries] for attacker, tries in row.items()
-            }
-            for target, row in results.tries.items()
-        },
+        "credits": _plain(results.credits),
+        "tries": _plain(results.tries),
         "targets": list(results.targets),
         "attackers": list(results.attackers),
         "unranked": sorted(results.unranked, key=by_number),
         "excluded": sorted(results.excluded, key=by_number),
-        "utility": {target: json_number(value) for target, value in results.utility.items()},
-        "beside": {
-            target: {name: json_number(value) for name, value in shown.items()}
-            for target, shown in results.beside.items()
-        },
+        "utility": _plain(results.utility),
+        "beside": _plain(results.beside),
         "out_of_play": dict(results.out),
     }
+
+
+def _plain(value: Any) -> Any:
+    """Turn credits and numbers into plain data, in mappings and sequences too."""
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, Sequence):
+        return list(map(_plain, value))
+    return value.as_json() if isinstance(value, Credit) else json_number(value)
 
 
 def read_matrix(

@@ -194,8 +194,8 @@ def shown_value(value: object, spoken: str | None = None) -> str:
     --------
     >>> shown_value(1152.0), shown_value(0.123456789), shown_value(["age", "sex"]), shown_value(None)
     ('1,152', '0.1235', 'age × sex', '–')
-    >>> shown_value({"original_asks": "age <= 40.5"}, "en")
-    'original asks age <= 40.5'
+    >>> shown_value({"largest_group": "sex=Male"}, "en")
+    'largest group sex=Male'
     """
     if isinstance(value, bool) or value is None:
         return "–" if value is None else str(value).lower()

@@ -31,13 +31,11 @@ def release_entries(
 ) -> dict[str, ReleaseEntry]:
     """Return every release before any attack, over all repeats."""
     entries = {}
-    for target in dict.fromkeys(record.target for repeat in records for record in repeat):
-        numbered = [
-            (number, record)
-            for number, repeat in enumerate(records)
-            for record in repeat
-            if record.target == target
-        ]
+    by_target: dict[str, list[tuple[int, ReleaseRecord]]] = {}
+    for number, repeat in enumerate(records):
+        for record in repeat:
+            by_target.setdefault(record.target, []).append((number, record))
+    for target, numbered in by_target.items():
         same = [record for _, record in numbered]
         number, record = next(
             (pair for pair in numbered if pair[1].state != PUBLISHED), numbered[0]
@@ -193,7 +191,7 @@ def _attacked(
         best_attack=best,
         best_accuracy=others[best].mean if best else None,
         sample_accuracy=None if sample is None else sample.mean,
-        privacy={kind: one.complement() for kind, one in by_kind.items() if one is not None},
+        privacy={kind: mean.complement() for kind, mean in by_kind.items() if mean is not None},
         chance=chance,
         constant=constant,
     )
@@ -255,30 +253,20 @@ def attacker_entries(
     rounds: Sequence[RoundEntry], samples: Collection[str]
 ) -> dict[str, AttackerEntry]:
     """Return what each attacker achieved on all releases, beside the best of the organizers' ``samples``."""
-    baselines = {
-        (entry.name, target): _baselines(target, entry.repeats)
-        for entry in rounds
-        for target in entry.attacks
-    }
-    attackers = dict.fromkeys(
-        attacker for entry in rounds for results in entry.repeats for attacker in results.attackers
-    )
+    targets, attackers = [], dict[str, None]()
+    for entry in rounds:
+        for target, row in entry.attacks.items():
+            sample = _best_of(row, samples)
+            accuracy = None if sample is None else sample.mean
+            targets.append((team_of(target), accuracy, *_baselines(target, entry.repeats)))
+        for results in entry.repeats:
+            attackers |= dict.fromkeys(results.attackers)
     entries = {}
     for attacker in attackers:
-        others = [
-            (entry, target)
-            for entry in rounds
-            for target in entry.attacks
-            if team_of(target) != attacker
-        ]
-        best = [_best_of(entry.attacks[target], samples) for entry, target in others]
-        compared = [baselines[entry.name, target] for entry, target in others]
-        entries[attacker] = AttackerEntry(
-            _mean(value for entry in rounds for value in _earned(attacker, entry.repeats)),
-            _mean(sample.mean for sample in best if sample is not None),
-            _mean(chance for chance, _ in compared),
-            _mean(constant for _, constant in compared),
-        )
+        others = [baselines for team, *baselines in targets if team != attacker]
+        means = map(_mean, zip(*others, strict=True)) if others else (None, None, None)
+        earned = (value for entry in rounds for value in _earned(attacker, entry.repeats))
+        entries[attacker] = AttackerEntry(_mean(earned), *means)
     return entries
 
 

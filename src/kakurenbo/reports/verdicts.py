@@ -35,7 +35,8 @@ def with_verdicts(document: Document) -> Document:
     for entry in document.rounds:
         releases = {
             target: replace(
-                release, verdicts={one.language: one.verdict(entry, release) for one in writers}
+                release,
+                verdicts={writer.language: writer.verdict(entry, release) for writer in writers},
             )
             for target, release in entry.releases.items()
         }
@@ -80,7 +81,7 @@ class _Writer:
     def _held(self, release: ReleaseEntry) -> Iterator[str]:
         cause = retold(release.cause, self.language)
         if release.is_below_threshold:
-            failed = [self._measured(release, one) for one in release.failed_measurements]
+            failed = [self._measured(release, measured) for measured in release.failed_measurements]
             yield self._in_repeats("verdict.below_threshold", release, failed=failed)
         elif release.state == DISQUALIFIED and cause:
             yield self._in_repeats("verdict.disqualified", release, failed=cause)
@@ -91,8 +92,8 @@ class _Writer:
             yield self._say(f"{kind}.{release.state}", cause=cause)
         else:
             score = self.document.rulebook.utility_score
-            measured = [one for one in release.measurements if one.name == score]
-            yield from (self._measured(release, one) for one in measured)
+            scores = [measured for measured in release.measurements if measured.name == score]
+            yield from (self._measured(release, measured) for measured in scores)
             if release.verdict == "passes":
                 yield self._say("verdict.passes")
 
@@ -101,16 +102,16 @@ class _Writer:
         declared, mean = self.document.figure(measured.name), release.estimates.get(measured.name)
         value, code = figure(measured.value, declared.unit), "verdict.utility"
         direction = "figure.higher" if measured.higher_is_better else "figure.lower"
-        said = {"direction": self._say(direction)}
+        parameters = {"direction": self._say(direction)}
         if measured.passes is False and measured.threshold:
             known = measured.value if mean is None or mean.n == 1 else mean.mean
-            value, said["threshold"] = against(known, measured.threshold, declared.unit)
+            value, parameters["threshold"] = against(known, measured.threshold, declared.unit)
             code = "verdict.fails" if mean is None or mean.n == 1 else "verdict.fails_mean"
         elif declared.of is not None:
-            code, said["of"] = "verdict.utility_of", figure(declared.of)
+            code, parameters["of"] = "verdict.utility_of", figure(declared.of)
         if mean is not None and mean.n > 1:
             value = estimated(mean, declared.unit, self.language)
-        return self._say(code, measure=measured.name, value=value, **said)
+        return self._say(code, measure=measured.name, value=value, **parameters)
 
     # -- the tournament ----------------------------------------------------------------------------
 
@@ -159,9 +160,11 @@ class _Writer:
             for target, release in entry.releases.items()
             if release.state == PUBLISHED
         }
-        ranked = {target: one for target, one in published.items() if one.team not in excluded}
+        ranked = {
+            target: release for target, release in published.items() if release.team not in excluded
+        }
         attacked = {target: self._best(entry, target) for target in ranked}
-        best = {target: one for target, one in attacked.items() if one is not None}
+        best = {target: attack for target, attack in attacked.items() if attack is not None}
         if best:
             noun = "release" if len(best) == len(published) else "ranked_release"
             noun = noun if len(best) == len(ranked) else "attacked_release"
@@ -173,7 +176,7 @@ class _Writer:
 
     def _hidden(self, entry: RoundEntry, best: Mapping[str, _Best], count: str) -> Iterator[str]:
         """Say which releases hid best and least by the best attack on each."""
-        means = {target: one.attack.accuracy.mean for target, one in best.items()}
+        means = {target: strongest.attack.accuracy.mean for target, strongest in best.items()}
         least, most = (
             [target for target, mean in means.items() if mean == bound(means.values())]
             for bound in (min, max)
@@ -181,9 +184,9 @@ class _Writer:
         chance = entry.releases[least[0]].chance
         outcome = _outcome(best[least[0]].attack, chance) if chance else ""
         parts = ("lesson.best", "several" if least[1:] else outcome, "" if chance else "plain")
-        said = self._found(best[least[0]], chance)
+        parameters = self._found(best[least[0]], chance)
         named = {"releases": self._some(least), "release": self._release(least[0])}
-        yield self._say("_".join(filter(None, parts)), **named, count=count, **said)
+        yield self._say("_".join(filter(None, parts)), **named, count=count, **parameters)
         if len(most) < len(best):
             code = "lesson.worst_several" if most[1:] else "lesson.worst"
             named = {"releases": self._some(most), "release": self._release(most[0])}
@@ -192,9 +195,9 @@ class _Writer:
     def _strongest(self, entry: RoundEntry, excluded: frozenset[str]) -> Iterator[str]:
         guessing = {attacker for row in entry.attacks.values() for attacker in row}
         means = {
-            name: one.accuracy
-            for name, one in entry.attackers.items()
-            if one.accuracy is not None
+            name: achieved.accuracy
+            for name, achieved in entry.attackers.items()
+            if achieved.accuracy is not None
             and name in guessing - excluded - {*self.document.sample_attacks}
         }
         if not means:
@@ -211,13 +214,11 @@ class _Writer:
         )
 
     def _constant(self, entry: RoundEntry) -> Iterator[str]:
-        is_below = [
-            attack.accuracy.mean <= constant
-            for target, row in entry.attacks.items()
-            if target in entry.releases
-            and (constant := entry.releases[target].constant) is not None
-            for attack in row.values()
-        ]
+        is_below: list[bool] = []
+        for target, row in entry.attacks.items():
+            release = entry.releases.get(target)
+            if release and release.constant is not None:
+                is_below += [attack.accuracy.mean <= release.constant for attack in row.values()]
         if is_below:
             code = "lesson.constant" if any(is_below) else "lesson.constant_none"
             count = counted(len(is_below), "attack", self.language)
@@ -237,22 +238,22 @@ class _Writer:
                     said_of = {"release": name, "measures": by}
                     text = self._in_repeats("lesson.by", release, **said_of) if by else name
                     out.setdefault(release.standing, []).append(text)
-            said = [self._say(f"lesson.{why}", releases=names) for why, names in out.items()]
-            failed = self._say("verdict.join").join(said)
+            clauses = [self._say(f"lesson.{why}", releases=names) for why, names in out.items()]
+            failed = self._say("verdict.join").join(clauses)
             yield self._say("lesson.passing", passing=entry.passing, count=count, failed=failed)
 
     def _without_release(self, entry: RoundEntry, excluded: frozenset[str]) -> Iterator[str]:
         """Say who has no release that could be measured, and why; an unranked team owes none."""
-        said = []
+        clauses = []
         for state in (MISSING, REFUSED, FAILED):
             names = [
                 self._release(release.target)
                 for release in entry.releases.values()
                 if release.state == state and (state != MISSING or release.team not in excluded)
             ]
-            said += [self._say(f"lesson.{state}", releases=names)] if names else []
-        if said:
-            yield self._sentence(said)
+            clauses += [self._say(f"lesson.{state}", releases=names)] if names else []
+        if clauses:
+            yield self._sentence(clauses)
 
     # -- words -------------------------------------------------------------------------------------
 
@@ -336,7 +337,7 @@ def _within_chance(document: Document) -> list[str]:
         "anonymization": {
             team_of(target): release.best_accuracy for target, release in entry.releases.items()
         },
-        "attack": {attacker: one.accuracy for attacker, one in entry.attackers.items()},
+        "attack": {attacker: achieved.accuracy for attacker, achieved in entry.attackers.items()},
     }
     close = []
     for name, accuracy in accuracies.items():

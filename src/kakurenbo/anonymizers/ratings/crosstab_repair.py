@@ -228,7 +228,7 @@ class CrosstabRepairFast(_CrosstabStep):
 
 
 @dataclass(frozen=True)
-class JustEnough(FileStep):
+class RepairToUtility(FileStep):
     """New rows whose two-way tables are just good enough: every column permuted, then repaired to a utility and no further.
 
     No row is a person. Treating the whole table shows the same tables in all files, so that their noise cannot be averaged
@@ -245,19 +245,17 @@ class JustEnough(FileStep):
 
     def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:
         permuted = PermuteColumns()._treat_file(original, current, rng)
-        if self.utility is not None:
-            return _repair_to(self.utility, original, permuted, rng)
 
-        def improve(table: Table) -> Iterator[tuple[float, Table]]:
-            for utility in UTILITIES:
-                table = _repair_to(utility, original, table, rng)
+        def repaired(utilities: Iterable[float]) -> Iterator[tuple[float, Table]]:
+            table = permuted
+            for utility in utilities:
+                repair = CrosstabRepairFast(utility=utility, care=0.0)
+                table = repair._treat_file(original, table, rng)
                 yield utility, table
 
-        return best_utility(original, improve(permuted), rng)
-
-
-def _repair_to(utility: float, original: Table, table: Table, rng: Rng) -> Table:
-    return CrosstabRepairFast(utility=utility, care=0.0)._treat_file(original, table, rng)
+        if self.utility is not None:
+            return next(repaired([self.utility]))[1]
+        return best_utility(original, repaired(UTILITIES), rng)
 
 
 def best_utility(original: Table, releases: Iterable[tuple[float, Table]], rng: Rng) -> Table:

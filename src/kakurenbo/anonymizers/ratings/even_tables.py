@@ -15,18 +15,18 @@ from scipy.stats import binom
 from kakurenbo.anonymizers.ratings.crosstab_repair import (
     UTILITIES,
     CrosstabState,
+    RepairToUtility,
     best_utility,
     largest_error,
     overwrite_cell,
 )
-from kakurenbo.anonymizers.ratings.split_files import FileStep, ShuffleRows
+from kakurenbo.anonymizers.ratings.split_files import ShuffleRows
 from kakurenbo.contest import Release
 from kakurenbo.core import Table
 from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.core.compiling import compiled
 from kakurenbo.core.statistics import crosstab
 from kakurenbo.data.ratings import ATTRIBUTES, HIGHEST_RATING, MOVIES, ZIP_CODE, is_split, split
-from kakurenbo.methods.parameters import parameter
 
 Counts = Ints
 
@@ -35,7 +35,7 @@ _PARTNERS = 6  # rows of the same block that a cell tries to trade with
 
 
 @dataclass(frozen=True)
-class EvenTables(FileStep):
+class EvenTables(RepairToUtility):
     """New rows in which every ZIP-code has usual ratings; tables of other columns are repaired to a utility and no further.
 
     Each ZIP-code gets every rating as often as a place of its size has it at the median. Movies that this leaves below the
@@ -43,13 +43,6 @@ class EvenTables(FileStep):
     ZIP-code until the other tables are good enough. The whole table is treated before it is split, so that there is one noise
     for all files, and each file gets an order of its own.
     """
-
-    per_file: bool = parameter(
-        False, "treat each of the ten files by itself; false: the whole table, before it is split"
-    )
-    utility: float | None = parameter(
-        None, "utility of the release", low=0, high=100, none="the one that suits the data"
-    )
 
     def after(self, original: Table, release: Release, rng: Rng) -> Release:
         even = super().after(original, release, rng)
@@ -140,9 +133,9 @@ def _trade(
                 if change < best_change:
                     best, best_change = partner, change
             if best >= 0:
-                mine, yours = codes[column, row], codes[column, best]
-                overwrite_cell(state, column, row, yours)
-                overwrite_cell(state, column, best, mine)
+                value, other_value = codes[column, row], codes[column, best]
+                overwrite_cell(state, column, row, other_value)
+                overwrite_cell(state, column, best, value)
         if step % 100 == 0 and errors.max() <= bound:
             return True
     return bool(errors.max() <= bound)
@@ -153,7 +146,7 @@ def _change(state: Any, column: int, row: int, partner: int, bound: int) -> int:
     """Return what trading the cells of two rows adds to the errors of the tables that are above the bound."""
     codes, cells, offsets, strides, errors = state
     change = 0
-    mine, yours = codes[column, row], codes[column, partner]
+    value, other_value = codes[column, row], codes[column, partner]
     for other in range(codes.shape[0]):
         offset, step, stride = (
             offsets[column, other],
@@ -163,12 +156,15 @@ def _change(state: Any, column: int, row: int, partner: int, bound: int) -> int:
         is_compared = other != column and offset >= 0 and errors[column, other] > bound
         if not is_compared or codes[other, row] == codes[other, partner]:
             continue
-        here, there = offset + codes[other, row] * stride, offset + codes[other, partner] * stride
+        row_cell, partner_cell = (
+            offset + codes[other, row] * stride,
+            offset + codes[other, partner] * stride,
+        )
         for cell, sign in (
-            (here + mine * step, -1),
-            (here + yours * step, 1),
-            (there + yours * step, -1),
-            (there + mine * step, 1),
+            (row_cell + value * step, -1),
+            (row_cell + other_value * step, 1),
+            (partner_cell + other_value * step, -1),
+            (partner_cell + value * step, 1),
         ):
             change += abs(cells[cell] + sign) - abs(cells[cell])
     return change

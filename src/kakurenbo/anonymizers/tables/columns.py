@@ -151,6 +151,5 @@ class Laplace(_OneNumber):
         if self.whole or isinstance(column, Integer):
             noisy = np.trunc(noisy)
         noisy = np.clip(noisy, column.low, column.high)
-        return Release.of(
-            table.with_codes({name: noisy - column.low if isinstance(column, Integer) else noisy})
-        )
+        codes = noisy - column.low if isinstance(column, Integer) else noisy
+        return Release.of(table.with_codes({name: codes}))

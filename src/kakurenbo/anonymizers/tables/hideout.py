@@ -136,8 +136,8 @@ class _Matching:
             if off > allowed:
                 # The people are not quite those of the sample: move evenly towards its covariances.
                 target = target + (1 - max(allowed, 0) / off) * (covariance - target)
-            own = shares_of(sample) * rows
-            shares = move_within_budget(shares * rows, own, slack * histograms) / rows
+            wanted = shares_of(sample) * rows
+            shares = move_within_budget(shares * rows, wanted, slack * histograms) / rows
             released = with_histograms(released, self._counts(shares, target), self.rng)
             released = rearrange(
                 released, swap_towards(released, _reachable(released, target), self.rng)
@@ -167,8 +167,8 @@ class _Matching:
                 public = self.people.frequencies(name).astype(np.float64) * (
                     rows / len(self.people)
                 )
-                own = self.sample.frequencies(name).astype(np.float64)
-                counts[name] = round_to_counts(move_within_budget(public, own, budget), rows)
+                wanted = self.sample.frequencies(name).astype(np.float64)
+                counts[name] = round_to_counts(move_within_budget(public, wanted, budget), rows)
             released = with_histograms(released, counts, self.rng)
             missed_trees = self._missed_trees(released)
             misses_histogram = self._misses_histogram(released)

@@ -17,7 +17,7 @@ import numpy as np
 from kakurenbo.anonymizers.tables.synthetic import shares_of
 from kakurenbo.core import Category, Codes, Column, Moments, Table
 from kakurenbo.core.arrays import Floats, Ints, Rng
-from kakurenbo.data.numerics import one_blas_thread
+from kakurenbo.data.statistics import one_blas_thread
 
 _FEATURES = 2_000  # deviations looked at, those that cost most; of the others the population's values are taken
 _ROWS = 30_000  # of the population, for the covariance of the deviations

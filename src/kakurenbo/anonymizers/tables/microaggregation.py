@@ -39,13 +39,11 @@ class Microaggregate(ColumnMethod):
         # Numbers in units of their spread; to differ in a category is one standard deviation.
         parts = [np.zeros((len(table), 0))]
         for name in names:
-            codes = table.codes[name]
+            codes = table.codes[name][:, None]
             if isinstance(table.schema[name], Category):
-                parts.append((codes[:, None] == np.unique(codes)) / np.sqrt(2))
+                parts.append((codes == np.unique(codes)) / np.sqrt(2))
             else:
-                parts.append(
-                    (codes.astype(np.float64) / (codes.std(dtype=np.float64) or 1))[:, None]
-                )
+                parts.append(codes.astype(np.float64) / (codes.std(dtype=np.float64) or 1))
         groups = _group_mdav(np.ascontiguousarray(np.hstack(parts)), self.k)
         return make_alike(table, names, groups, self.k)
 

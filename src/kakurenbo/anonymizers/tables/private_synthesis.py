@@ -50,12 +50,12 @@ class _Private(Anonymizer):
     def __call__(self, table: Table, rng: Rng) -> Release:
         if not len(table):
             return Release.of(table)
-        marginals = Marginals(table, self.bins, rng)
-        root = math.log(1 / self.delta)  # epsilon = rho + 2 sqrt(rho ln(1 / delta))
-        model = self._fit(marginals, (math.sqrt(root + self.epsilon) - math.sqrt(root)) ** 2)
-        before = np.random.get_state()  # noqa: NPY002 - the library draws from it
-        np.random.seed(int(rng.integers(2**32)))  # noqa: NPY002
+        before = np.random.get_state()  # noqa: NPY002 - the library draws from it, once it is loaded
         try:
+            marginals = Marginals(table, self.bins, rng)
+            root = math.log(1 / self.delta)  # epsilon = rho + 2 sqrt(rho ln(1 / delta))
+            model = self._fit(marginals, (math.sqrt(root + self.epsilon) - math.sqrt(root)) ** 2)
+            np.random.seed(int(rng.integers(2**32)))  # noqa: NPY002
             drawn = model.synthetic_data(rows=len(table)).to_dict()
         finally:
             np.random.set_state(before)  # noqa: NPY002

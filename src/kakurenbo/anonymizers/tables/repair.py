@@ -172,12 +172,12 @@ def _change(state: Any, column: int, r: int, s: int, done: bool) -> float:
     """
     values, is_number, starts, error = state
     unit = 1.0 / (values.shape[1] - 1)
-    mine, theirs = values[column, r], values[column, s]
+    old, new = values[column, r], values[column, s]
     # A number moves products in its one row of the matrix, a level in two: those of both levels, in opposite directions.
     if is_number[column]:
-        sides, moved, size = 1, starts[column], unit * (theirs - mine)
+        sides, moved, size = 1, starts[column], unit * (new - old)
     else:
-        sides, moved, size = 2, starts[column] + theirs, unit
+        sides, moved, size = 2, starts[column] + new, unit
     change = 0.0
     for _ in range(sides):
         for other in range(values.shape[0]):
@@ -189,7 +189,7 @@ def _change(state: Any, column: int, r: int, s: int, done: bool) -> float:
             else:
                 change += _step(error, moved, starts[other] + left, size, done)
                 change += _step(error, moved, starts[other] + right, -size, done)
-        moved, size = starts[column] + mine, -size
+        moved, size = starts[column] + old, -size
     return change
 
 

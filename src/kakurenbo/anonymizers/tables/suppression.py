@@ -12,7 +12,7 @@ from kakurenbo.contest import Release
 from kakurenbo.core import Category, Decimal, Table
 from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.measures.records import one_of_a_kind
+from kakurenbo.measures.records import unique_records
 from kakurenbo.measures.regression import logistic_regression
 from kakurenbo.methods.parameters import parameter
 
@@ -58,7 +58,7 @@ class Thin(ColumnMethod):
     def __call__(self, table: Table, rng: Rng) -> Release:
         names = table.schema.names[:-1] if self.columns is None else self.columns
         in_tens = [name for name in names if isinstance(table.schema[name], Decimal)]
-        alone = one_of_a_kind(table, [name for name in names if name not in in_tens], in_tens)
+        alone = unique_records(table, [name for name in names if name not in in_tens], in_tens)
         surplus = max(0, int(alone.sum()) - math.floor(self.unique * len(table)))
         deleted = _balanced_choice(_features(table), np.flatnonzero(alone), surplus, rng)
         return Release.keeping(table, ~np.isin(np.arange(len(table)), deleted))

@@ -11,7 +11,7 @@ from kakurenbo.anonymizers.tables.columns import ColumnMethod
 from kakurenbo.contest import Release
 from kakurenbo.core import Category, Codes, Table
 from kakurenbo.core.arrays import Ints, Rng
-from kakurenbo.measures.records import in_reach
+from kakurenbo.measures.records import within_distance
 from kakurenbo.methods.parameters import parameter
 
 _BLOCK = 512  # rows whose candidates are looked for at once
@@ -118,7 +118,7 @@ class SwapNear(ColumnMethod):
         rows, columns = [], []
         for start in range(0, len(table), _BLOCK):
             block = np.arange(start, min(start + _BLOCK, len(table)))
-            near = in_reach(table.take(block), table, self.reach, self.cells)
+            near = within_distance(table.take(block), table, self.reach, self.cells)
             near[np.arange(len(block)), block] = False
             lots = np.where(near, rng.random(near.shape), np.inf)
             drawn = np.argpartition(lots, min(_CANDIDATES, len(table) - 1), axis=1)[:, :_CANDIDATES]

@@ -18,7 +18,7 @@ from kakurenbo.measures.covariance import (
 )
 from kakurenbo.measures.crosstab import Bins, CellCounts, cell_counts, share_difference
 from kakurenbo.measures.record_changes import record_change
-from kakurenbo.measures.records import one_of_a_kind
+from kakurenbo.measures.records import unique_records
 from kakurenbo.measures.regression import Regression, logistic_regression
 from kakurenbo.rulebooks.pwscup2021.files import MAIN, PRE
 from kakurenbo.rulebooks.pwscup2021.release import COMPARED, SCRIPTS
@@ -80,7 +80,7 @@ def measure(
 
 def unique_share(remaining: Table, rows: int) -> Score:
     """uniqrt: how many records of C are one of a kind, as a share of the rows of B."""
-    alone = one_of_a_kind(
+    alone = unique_records(
         remaining, [name for name in COMPARED if name not in health.NUMBERS], health.NUMBERS
     )
     count = int(alone.sum())
