@@ -16,6 +16,8 @@ from click.shell_completion import ShellComplete
 
 from kakurenbo.arena.executors import ATTACKERS, JUDGES, processes
 from kakurenbo.cli import VERBS, command_line, main
+from kakurenbo.cli.listing import INDEX, make_index
+from kakurenbo.cli.main import ALIASES
 from kakurenbo.core import compiling
 from kakurenbo.methods import registry
 
@@ -158,9 +160,12 @@ def test_verbs_rulebooks_methods_and_values_are_completed(
     ("line", "large"),
     [
         (["--help"], {"numba", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"}),
+        (["list", "contests"], {"numba", "numpy", "pandas", "polars", "scipy", "sklearn"}),
+        (["list", "anonymizers"], {"numba", "numpy", "pandas", "polars", "scipy", "sklearn"}),
+        (["attacks", "--json"], {"numba", "numpy", "pandas", "polars", "scipy", "sklearn"}),
         (["check", "--help"], {"numba", "pandas", "scipy", "sklearn"}),
     ],
-    ids=["help", "every rulebook"],
+    ids=["help", "contests", "anonymizers", "attacks", "every rulebook"],
 )
 def test_help_is_quick_because_it_loads_none_of_the_large_libraries(
     line: list[str], large: set[str]
@@ -178,6 +183,17 @@ print(sorted({large!r} & set(sys.modules)), file=sys.stderr)
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
     )
     assert done.stderr.strip() == "[]"
+
+
+def test_the_stored_listing_is_what_the_classes_say() -> None:
+    assert json.loads(json.dumps(make_index())) == json.loads(INDEX.read_bytes()), "make reference"
+
+
+def test_old_names_of_commands_are_aliases(call: Call) -> None:
+    for old, words in ALIASES.items():
+        assert call(old, "--help")[0] == 0
+        assert old not in re.findall(r"^  ([a-z]+)  ", call("--help")[1], re.MULTILINE), words
+    assert call("attacks", "--json") == call("list", "attacks", "--json")
 
 
 def test_compiling_is_announced_once_and_only_where_nothing_is_kept(tmp_path: Path) -> None:

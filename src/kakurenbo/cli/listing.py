@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +22,38 @@ from kakurenbo.cli.examples import (
     publish_example,
 )
 from kakurenbo.cli.options import JSON, Command, Group, description
-from kakurenbo.core.messages import language, render, retold, text
+from kakurenbo.core.messages import language, render, retold, text, text_or
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
+INDEX = Path(__file__).with_name("listing.json")
+"""What this package has, written by ``make reference``: a listing need not load it."""
+_SHOWN = ("name", "does", "parameters", "rulebooks")
 Entries = Mapping[str, Mapping[str, Any]]
 
 
 def _print_list(group: str, as_json: bool, rulebook: str | None = None) -> None:
-    entries = {name: _entry(group, name) for name in registry.names(group)}
+    entries = _installed(group)
     if rulebook is not None:
-        registry.load("rulebooks", rulebook)  # names the nearest one if there is none
+        if rulebook not in registry.names("rulebooks"):
+            registry.load("rulebooks", rulebook)  # names the nearest one
         entries = _playing(entries, rulebook)
     if as_json:
-        output.print_json({group: list(entries.values())})
+        listed = [_shown(entry) for entry in entries.values()]
+        output.print_json({group: listed})
     elif group == "rulebooks":
         output.console().print(_table(entries))
     else:
         contests = registry.names("rulebooks") if rulebook is None else (rulebook,)
         _print_by_contest(group, entries, contests)
+
+
+def _shown(entry: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = [
+        {key: value for key, value in parameter.items() if key != "typed"}
+        for parameter in entry["parameters"]
+    ]
+    return {**{key: entry[key] for key in _SHOWN if key in entry}, "parameters": parameters}
 
 
 def _playing(entries: Entries, rulebook: str) -> dict[str, Any]:
@@ -48,15 +63,12 @@ def _playing(entries: Entries, rulebook: str) -> dict[str, Any]:
 def _print_by_contest(group: str, entries: Entries, contests: Iterable[str]) -> None:
     """Print the methods of each contest with an example, then those that play none."""
     console = output.console()
-    example = anonymize_example if group == "anonymizers" else attack_example
-    before = prepare_example if group == "anonymizers" else publish_example
     for contest in contests:
         title = description("rulebooks", contest)
         console.print(f"[bold]{escape(contest)}[/]: {escape(title)}")
         if playing := _playing(entries, contest):
             console.print(_table(playing))
-            commands = {"command": example(contest), "before": before(contest)}
-            console.print(text("cli.example_after", **commands), markup=False)
+            console.print(text("cli.example_after", **_examples(group, contest)), markup=False)
         console.print()
     if idle := {name: entry for name, entry in entries.items() if not entry["rulebooks"]}:
         console.print(text("cli.plays_nothing"))
@@ -67,15 +79,16 @@ def _table(entries: Entries) -> Table:
     table = output.plain_table(text("cli.name"), text("cli.does"), text("cli.parameters"))
     for name, entry in entries.items():
         parameters = ", ".join(map(_with_default, entry["parameters"]))
-        table.add_row(name, escape(entry["does"]), escape(parameters))
+        does = text_or(f"{entry['group']}.{name}", entry["does"])
+        table.add_row(name, escape(does), escape(parameters))
     return table
 
 
 def _with_default(parameter: Mapping[str, Any]) -> str:
     """Show a parameter with its default, and what none means: ``columns=none (all columns)``."""
     name, default, none = parameter["name"], parameter["default"], parameter["none"]
-    if default not in (None, "", ()):
-        return f"{name}={output.short(default)}"
+    if default not in (None, "", (), []):
+        return f"{name}={parameter['typed']}"
     if default is not None and not none:
         return str(name)
     meaning = f" ({retold(none)})" if none else ""
@@ -83,20 +96,79 @@ def _with_default(parameter: Mapping[str, Any]) -> str:
     return f"{name}={shown}{meaning}"
 
 
+def make_index() -> dict[str, Any]:
+    """Return what the stored listing holds: everything of this package, in English."""
+    index: dict[str, Any] = {
+        group: {
+            name: _entry(group, name)
+            for name in registry.names(group)
+            if registry.package(group, name).startswith("kakurenbo ")
+        }
+        for group in registry.GROUPS
+    }
+    index["examples"] = {
+        group: {contest: _make_examples(group, contest) for contest in index["rulebooks"]}
+        for group in ("anonymizers", "attacks")
+    }
+    return index
+
+
+@cache
+def _index() -> dict[str, Any]:
+    index: dict[str, Any] = json.loads(INDEX.read_bytes())
+    return index
+
+
+def _has_other_contests() -> bool:
+    return set(registry.names("rulebooks")) != set(_index()["rulebooks"])
+
+
+def _installed(group: str) -> dict[str, Any]:
+    """Return what is installed; of this package from the stored listing, without loading it."""
+    stored = {} if _has_other_contests() else _index()[group]
+    entries = {}
+    for name in registry.names(group):
+        entry = stored.get(name, {})
+        is_same = entry.get("target") == registry.target(group, name)
+        entries[name] = entry if is_same else _entry(group, name)
+    return entries
+
+
+def _examples(group: str, contest: str) -> dict[str, str]:
+    if _has_other_contests():
+        return _make_examples(group, contest)
+    examples: dict[str, str] = _index()["examples"][group][contest]
+    return examples
+
+
+def _make_examples(group: str, contest: str) -> dict[str, str]:
+    if group == "anonymizers":
+        return {"command": anonymize_example(contest), "before": prepare_example(contest)}
+    return {"command": attack_example(contest), "before": publish_example(contest)}
+
+
 def _entry(group: str, name: str) -> dict[str, Any]:
     cls = registry.load(group, name)
     parameters = []
     for parameter in parameters_of(cls):
         is_required = parameter.default is dataclasses.MISSING
+        default = None if is_required else parameter.default
         entry = {
             "name": parameter.name,
             "meaning": parameter.meaning,
             "expects": parameter.expectation,
-            "default": None if is_required else parameter.default,
+            "default": default,
             "none": parameter.none,
+            "typed": output.short(default),
         }
         parameters.append(entry)
-    about = {"name": name, "does": description(group, name), "parameters": parameters}
+    about = {
+        "name": name,
+        "does": description(group, name),
+        "parameters": parameters,
+        "group": group,
+        "target": registry.target(group, name),
+    }
     if group != "rulebooks":
         from kakurenbo.contest import rulebooks_for
 

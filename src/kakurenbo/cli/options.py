@@ -17,7 +17,6 @@ from kakurenbo.cli.examples import example_of
 from kakurenbo.core import STANDARD_INPUT, STANDARD_OUTPUT, check_file, check_place
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text, text_or
-from kakurenbo.core.rng import fresh_seed
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import Parameter, parameters_of
 
@@ -232,6 +231,8 @@ def _is_typed(context: click.Context, name: str) -> bool:
 
 
 def _seed(_context: click.Context, _parameter: click.Parameter, value: int | None) -> int:
+    from kakurenbo.core.rng import fresh_seed  # loads NumPy
+
     return fresh_seed() if value is None else value
 
 

@@ -22,7 +22,6 @@ from kakurenbo.cli.common import (
     rulebook_verb,
     seed_option,
 )
-from kakurenbo.cli.examples import anonymize_command
 from kakurenbo.cli.progress import StageProgress
 from kakurenbo.contest import AnyRulebook, Unit, read_facts
 from kakurenbo.core import json_bytes, write_file
@@ -217,3 +216,18 @@ def _attacks(_context: click.Context, _parameter: click.Parameter, incomplete: s
 def tune() -> click.Group:
     """The verb."""
     return rulebook_verb("tune", _tune, _parameters, text("help.tune"))
+
+
+def anonymize_command(rules: AnyRulebook, told: str, handout: Path, team: str) -> str:
+    """Return the call that makes a release of a handout by a method."""
+    import shlex
+
+    from kakurenbo.arena.calls import MethodCall
+
+    call = MethodCall.parsed("anonymizers", told)
+    options = [
+        word for name, value in call.parameters for word in (f"--{name.replace('_', '-')}", value)
+    ]
+    place = f"submissions/{team}"
+    words = ["kakurenbo", "anonymize", rules.name, call.name, str(handout), place, *options]
+    return shlex.join(words)

@@ -121,6 +121,11 @@ def package(group: str, name: str) -> str:
     return f"{distribution.name} {distribution.version}" if distribution is not None else ""
 
 
+def target(group: str, name: str) -> str:
+    """Return module and class of a registered name."""
+    return _declared(group)[name].value
+
+
 def build(group: str, text: str, *, files: bool = False) -> Any:
     """Make a method from one line of text: ``NAME`` or ``NAME:parameter=value,...``.
 
