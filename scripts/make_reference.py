@@ -151,7 +151,9 @@ def _command(name: str, context: click.Context) -> str:
     inner = click.Context(command, parent=context, info_name=name)
     does = messages.text(VERBS[name])
     sentence = f"{does}。" if messages.language() == "ja" else f"{does.capitalize()}."
-    lines = [f"## {name}", "", sentence, "", "```text", _help(command, inner), "```"]
+    # An anchor of its own, because docstrings refer to the type.
+    anchor = " { #list-installed }" if name == "list" else ""
+    lines = [f"## {name}{anchor}", "", sentence, "", "```text", _help(command, inner), "```"]
     if isinstance(command, click.Group):
         for title, text in _below(command, inner):
             lines += [

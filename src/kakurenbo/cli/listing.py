@@ -62,9 +62,9 @@ def _playing(entries: Entries, rulebook: str) -> dict[str, Any]:
 
 def _print_by_contest(group: str, entries: Entries, contests: Iterable[str]) -> None:
     """Print the methods of each contest with an example, then those that play none."""
-    console = output.console()
+    console, titles = output.console(), _installed("rulebooks")
     for contest in contests:
-        title = description("rulebooks", contest)
+        title = text_or(f"rulebooks.{contest}", titles[contest]["does"])
         console.print(f"[bold]{escape(contest)}[/]: {escape(title)}")
         if playing := _playing(entries, contest):
             console.print(_table(playing))
