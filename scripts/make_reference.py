@@ -219,7 +219,7 @@ def _method(group: str, name: str, method: Any) -> str:
         for parameter in parameters:
             told = (
                 _safe(meaning(group, name, parameter)),
-                _safe(parameter.expectation),
+                _safe(parameter.expectation.text()),
                 _default(parameter.default),
             )
             lines.append(f"| `{parameter.name}` | {' | '.join(told)} |")

@@ -264,7 +264,7 @@ class Contest:
     def _method(self, group: str, method: Any) -> Any:
         made = registry.build(group, method, files=True) if isinstance(method, str) else method
         if reason := misfit(type(self.rules), made):
-            raise UsageError(f"{method} {reason}")
+            raise UsageError("error.method_misfit", method=str(method), reason=reason)
         return made
 
     def _stream(self, seed: int | None, name: str) -> Any:

@@ -21,16 +21,14 @@ def connected(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
-        raise UsageError("a cluster needs Dask: pip install 'kakurenbo[cluster]'") from None
+        raise UsageError("error.cluster") from None
     if "://" not in address:  # Dask would say so in a traceback of its own
-        raise UsageError(
-            f"--cluster {address}: give the address of a scheduler, such as tcp://10.0.0.1:8786"
-        )
+        raise UsageError("error.cluster_address", address=address)
     try:
         return Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"no Dask scheduler answers at {address} ({type(error).__name__})"
+            "error.no_scheduler", address=address, reason=type(error).__name__
         ) from None
 
 

@@ -12,12 +12,10 @@ Each check raises ``AssertionError`` with a sentence that says what is not as it
 
 from __future__ import annotations
 
-import atexit
 import dataclasses
 import pickle
 import shutil
 import tempfile
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,21 +27,27 @@ from kakurenbo.contest import (
     Anonymizer,
     AnyRulebook,
     Attack,
+    ContestFolder,
     Credit,
+    Files,
     PreparedRound,
+    PublishedTargets,
     Release,
-    Target,
+    ReleaseOutcome,
     fits,
     misfit,
-    read_facts,
+    score_round,
+    verify_round,
 )
 from kakurenbo.contest.commitments import KEPT
+from kakurenbo.contest.engine import anonymize, judge_sample_attack, rank
+from kakurenbo.contest.engine import attack as run_attack
 from kakurenbo.contest.records import PUBLISHED
-from kakurenbo.contest.results import DISQUALIFIED
-from kakurenbo.contest.rounds import publish_round, score_round
-from kakurenbo.contest.verify import verify_round
-from kakurenbo.core import InputError, Source, read_folder, table_bytes, write_folder
-from kakurenbo.core.errors import ParameterError
+from kakurenbo.contest.results import DISQUALIFIED, MISSING
+from kakurenbo.contest.rounds import judge_team, phase_files
+from kakurenbo.contest.submissions import SubmittedFiles
+from kakurenbo.core import InputError, Source, write_folder
+from kakurenbo.core.errors import KakurenboError, ParameterError
 from kakurenbo.core.rng import stream
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import make, parameters_of
@@ -141,31 +145,21 @@ def attack_checks(
 
 
 @cache
-def played_round(rulebook: AnyRulebook, anonymizer: Anonymizer | None = None) -> PlayedRound:
-    """The round that all checks of a rulebook and an anonymizer share: each step of it is taken once."""
-    return PlayedRound(rulebook, anonymizer)
+def played_round(rulebook: AnyRulebook, anonymizer: Anonymizer | None = None) -> RoundFixture:
+    """Return the round that all checks of a rulebook and an anonymizer share."""
+    return RoundFixture(rulebook, anonymizer)
 
 
 @cache
-def _prepared(rulebook: AnyRulebook) -> Path:
-    """A preparation of the rulebook, which lives as long as this process."""
-    folder = Path(tempfile.mkdtemp(prefix="kakurenbo-testing-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    write_folder(folder / "preparation", rulebook.prepare(_SEED, TEAMS).files())
-    return folder / "preparation"
+def _preparation(rulebook: AnyRulebook) -> Files:
+    return rulebook.prepare(_SEED, TEAMS).files()
 
 
-class PlayedRound:
-    """A small round of a rulebook, played by folders as far as it is asked for."""
+class RoundFixture:
+    """A small round of a rulebook, played in memory as far as it is asked for."""
 
     def __init__(self, rulebook: AnyRulebook, anonymizer: Anonymizer | None = None) -> None:
         self.rulebook, self._anonymizer = rulebook, anonymizer
-
-    @cached_property
-    def _folder(self) -> Path:
-        folder = Path(tempfile.mkdtemp(prefix="kakurenbo-testing-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return folder
 
     @cached_property
     def anonymizer(self) -> Anonymizer:
@@ -178,54 +172,62 @@ class PlayedRound:
                 return method
         raise AssertionError(f"no installed anonymizer fits {self.rulebook.name}")
 
-    @cached_property
-    def preparation(self) -> Path:
-        return _prepared(self.rulebook)
+    @property
+    def preparation(self) -> Files:
+        return _preparation(self.rulebook)
 
     @cached_property
     def prepared(self) -> PreparedRound[Any]:
         return PreparedRound(self.rulebook, self.preparation)
 
-    def release(self, team: str) -> Release:
-        return self.rulebook.anonymize(
-            self.prepared.handout(team), self.anonymizer, stream(3, "same")
-        )
+    def release(self, team: str) -> tuple[Release, list[Source]]:
+        """Return a team's release and its files."""
+        handout = self.prepared.folder.folder(f"teams/{team}")
+        release, files = anonymize(self.rulebook, handout, self.anonymizer, stream(3, "same"))
+        return release, [Source(name, data) for name, data in files.items()]
 
-    def release_sources(self, team: str) -> list[Source]:
-        files = self.rulebook.release_files(self.prepared.handout(team), self.release(team))
-        return [Source(name, data) for name, data in files.items()]
-
-    @cached_property
-    def submissions(self) -> Path:
-        for team in TEAMS[:2]:  # the third hands in nothing
-            files = {source.name: source.origin for source in self.release_sources(team)}
-            write_folder(self._folder / "submissions" / team, files)  # type: ignore[arg-type]
-        return self._folder / "submissions"
+    def judge(self, team: str, prepared: PreparedRound[Any]) -> list[ReleaseOutcome]:
+        sources = self.release(team)[1] if team in TEAMS[:2] else []  # the third submits nothing
+        return judge_team(prepared, team, SubmittedFiles(sources), with_disqualified=True)
 
     @cached_property
-    def phase(self) -> Path:
-        published = publish_round(
-            self.rulebook, self.preparation, self.submissions, with_disqualified=True
+    def outcomes(self) -> dict[str, list[ReleaseOutcome]]:
+        return {team: self.judge(team, self.prepared) for team in TEAMS}
+
+    @cached_property
+    def phase(self) -> Files:
+        outcomes = [outcome for judged in self.outcomes.values() for outcome in judged]
+        return phase_files(self.prepared, outcomes)
+
+    @cached_property
+    def targets(self) -> PublishedTargets:
+        phase = ContestFolder(self.phase)
+        targets, answers = (
+            {team: phase.folder(f"{kind}/{team}") for team in TEAMS[:2]}
+            for kind in ("targets", "answers")
         )
-        write_folder(self._folder / "phase", published.files)
-        return self._folder / "phase"
+        return PublishedTargets(self.rulebook, targets, [phase.folder("attackers")], answers)
 
-    def target(self, name: str) -> Target[Any, Any]:
-        folder = self.phase / "targets" / name
-        with _accepts("read_target does not read what publish wrote"):
-            return self.rulebook.in_folder(folder).read_target(folder)
+    def guess(self, target: str, attack: str) -> bytes:
+        """Return the guess of one of the rulebook's own attacks."""
+        method = self.rulebook.sample_attacks[attack]
+        return run_attack(self.targets, target, method, stream(4, "sample"))
 
-    def answer(self, name: str) -> Any:
-        with _accepts("read_answer does not read what publish wrote"):
-            return self.rulebook.read_answer(self.phase / "answers" / name)
+    @contextmanager
+    def folders(self) -> Iterator[Path]:
+        """Write ``preparation`` and ``phase`` into a temporary folder."""
+        with tempfile.TemporaryDirectory(prefix="kakurenbo-testing-") as name:
+            write_folder(Path(name) / "preparation", self.preparation)
+            write_folder(Path(name) / "phase", self.phase)
+            yield Path(name)
 
 
 @contextmanager
 def _accepts(otherwise: str) -> Iterator[None]:
     try:
         yield
-    except InputError as error:
-        raise AssertionError(f"{otherwise}: {error.problems}") from error
+    except (InputError, KakurenboError) as error:
+        raise AssertionError(f"{otherwise}: {error}") from error
 
 
 def _refuses(read: Callable[..., object], *args: object) -> bool:
@@ -253,8 +255,8 @@ def _declares(rulebook: AnyRulebook) -> None:
     assert pickle.loads(pickle.dumps(rulebook)) == rulebook, "a rulebook travels to other processes"
 
 
-def _prepares_again(played: PlayedRound) -> None:
-    rulebook, first = played.rulebook, read_folder(played.preparation)
+def _prepares_again(played: RoundFixture) -> None:
+    rulebook, first = played.rulebook, played.preparation
     assert rulebook.prepare(_SEED, TEAMS).files() == first, "the same seed gives other bytes"
     other = rulebook.prepare(_SEED + 1, TEAMS).files()
     assert other["public/commitments.json"] != first["public/commitments.json"], (
@@ -262,22 +264,20 @@ def _prepares_again(played: PlayedRound) -> None:
     )
 
 
-def _folders(played: PlayedRound) -> None:
-    for folder in ("public", "attackers", "secret", *(f"teams/{team}" for team in TEAMS)):
-        facts = read_facts(played.preparation / folder, played.rulebook.name)
-        assert facts is not None, f"{folder} has no contest.json"
+def _folders(played: RoundFixture) -> None:
+    for name in ("public", "attackers", "secret", *(f"teams/{team}" for team in TEAMS)):
+        facts = played.prepared.folder.folder(name).facts(played.rulebook.name)
+        assert facts is not None, f"{name} has no contest.json"
         assert facts.round == played.rulebook.round_name
-    with tempfile.TemporaryDirectory() as elsewhere:
-        alone = Path(elsewhere) / "handout"
-        write_folder(alone, read_folder(played.preparation / "teams" / TEAMS[0]))
-        with _accepts("a team's folder is not read alone"):
-            played.rulebook.in_folder(alone).read_handout(alone)
+    with tempfile.TemporaryDirectory() as elsewhere, _accepts("a team's folder is not read alone"):
+        handout = Path(elsewhere) / "handout"
+        write_folder(handout, played.prepared.folder.folder(f"teams/{TEAMS[0]}").all_files())
+        played.rulebook.in_folder(handout).read_handout(handout)
 
 
-def _no_secret_outside(played: PlayedRound) -> None:
+def _no_secret_outside(played: RoundFixture) -> None:
     """Secret files, whole, must not lie in another folder; nor may the seed in any."""
-    for root, hidden in ((played.preparation, "secret/"), (played.phase, "answers/")):
-        files = read_folder(root)
+    for files, hidden in ((played.preparation, "secret/"), (played.phase, "answers/")):
         secret = {
             data
             for name, data in files.items()
@@ -290,98 +290,78 @@ def _no_secret_outside(played: PlayedRound) -> None:
                 assert str(_SEED).encode() not in data, f"the seed stands in {name}"
 
 
-def _publishes(played: PlayedRound) -> None:
-    published = publish_round(
-        played.rulebook, played.preparation, played.submissions, with_disqualified=True
-    )
-    states = {record.team: (record.state, record.cause) for record in published.records}
+def _publishes(played: RoundFixture) -> None:
+    records = {team: outcomes[0].record for team, outcomes in played.outcomes.items()}
     for team in TEAMS[:2]:
-        assert states[team][0] in (PUBLISHED, DISQUALIFIED), (
-            f"the release of team {team} is {states[team]}"
-        )
-    assert states[TEAMS[2]][0] == "missing", "a team that hands in nothing is missing"
-    utility_score = played.rulebook.utility_score
-    for record in published.records[:2]:
-        assert record.measurements, "a release is measured"
-        assert not utility_score or utility_score in record.scores, (
+        state, cause = records[team].state, records[team].cause
+        assert state in (PUBLISHED, DISQUALIFIED), f"the release of team {team} is {state}: {cause}"
+        assert records[team].measurements, "a release is measured"
+        utility_score = played.rulebook.utility_score
+        assert not utility_score or utility_score in records[team].scores, (
             f"there is no score {utility_score}"
         )
+    assert records[TEAMS[2]].state == MISSING, "a team that submits nothing is missing"
 
 
-def _alone(played: PlayedRound) -> None:
-    team = TEAMS[1]
-    alone = publish_round(
-        played.rulebook,
-        played.preparation,
-        played.submissions / team,
-        team=team,
-        with_disqualified=True,
-    )
-    whole = read_folder(played.phase)
-    for name, data in alone.files.items():
-        if name.startswith((f"targets/{team}/", f"answers/{team}/")):
-            assert whole.get(name) == data, f"{name} depends on who else is published"
+def _alone(played: RoundFixture) -> None:
+    alone = played.judge(TEAMS[1], PreparedRound(played.rulebook, played.preparation))
+    for outcome in alone:
+        for name, data in outcome.files.items():
+            assert played.phase.get(name) == data, f"{name} depends on who else is published"
 
 
-def _guesses(played: PlayedRound) -> None:
+def _guesses(played: RoundFixture) -> None:
     rulebook, name = played.rulebook, TEAMS[0]
-    with tempfile.TemporaryDirectory() as elsewhere:
-        for folder in (f"targets/{name}", "attackers"):
-            write_folder(Path(elsewhere) / folder, read_folder(played.phase / folder))
-        with _accepts("a target is not read alone"):
-            target = rulebook.read_target(Path(elsewhere) / "targets" / name)
-        assert target.name == name, "a target knows its name"
-        assert isinstance(target.knowledge, rulebook.knowledge), "knowledge is of the declared type"
-        for attack in rulebook.sample_attacks.values():
-            guess = attack(target.knowledge, stream(4, "sample"))
-            with _accepts("read_guess refuses what a sample attack wrote"):
-                rulebook.read_guess(target.form, Source("guess", rulebook.guess_bytes(guess)))
-            files = [
-                Source(file, data)
-                for file, data in rulebook.guess_files({name: guess}, TEAMS[1]).items()
-            ]
-            found = rulebook.read_guesses({name: target}, files, TEAMS[1])
-            assert [one.target for one in found.found] == [name], (
-                f"read_guesses does not read guess_files: {found.refused}"
-            )
+    with played.folders() as folder, _accepts("a target is not read alone"):
+        for other in TEAMS[1:]:
+            shutil.rmtree(folder / "phase" / "targets" / other, ignore_errors=True)
+        target = rulebook.read_target(folder / "phase" / "targets" / name)
+    assert target.name == name, "a target knows its name"
+    assert isinstance(target.knowledge, rulebook.knowledge), "knowledge is of the declared type"
+    for attack in rulebook.sample_attacks:
+        with _accepts("read_guess refuses what a sample attack wrote"):
+            guess = rulebook.read_guess(target.form, Source("guess", played.guess(name, attack)))
+        files = rulebook.guess_files({name: guess}, TEAMS[1])
+        sources = [Source(file, data) for file, data in files.items()]
+        guesses = rulebook.read_guesses({name: target}, sources, TEAMS[1])
+        assert [guess.target for guess in guesses.found] == [name], (
+            f"read_guesses does not read guess_files: {guesses.refused}"
+        )
 
 
-def _garbage(played: PlayedRound) -> None:
-    rulebook, target = played.rulebook, played.target(TEAMS[0])
-    handout, own = played.prepared.handout(TEAMS[0]), played.release_sources(TEAMS[0])
+def _garbage(played: RoundFixture) -> None:
+    rulebook, form = played.rulebook, played.targets[TEAMS[0]].form
+    handout, (_, release) = played.prepared.handout(TEAMS[0]), played.release(TEAMS[0])
     for data in _GARBAGE:
-        sources = [Source(source.name, data) for source in own]
+        sources = [Source(source.name, data) for source in release]
         assert _refuses(rulebook.read_release, handout, sources), data
-        assert _refuses(rulebook.read_guess, target.form, Source("guess", data)), data
+        assert _refuses(rulebook.read_guess, form, Source("guess", data)), data
     assert _refuses(rulebook.read_release, handout, []), "no file is no release"
 
 
-def _credits(played: PlayedRound) -> None:
-    rulebook = played.rulebook
-    for name in TEAMS[:2]:
-        answer = played.answer(name)
-        for attack in rulebook.sample_attacks.values():
-            credit = rulebook.score_guess(
-                answer, attack(played.target(name).knowledge, stream(4, "sample"))
-            )
-            assert isinstance(credit, Credit)
-            assert credit.least <= credit.hits <= credit.of, f"{credit.hits} hits of {credit.of}"
-            assert 0 <= credit.accuracy <= 1
+def _credits(played: RoundFixture) -> None:
+    for attack in played.rulebook.sample_attacks:
+        outcome = judge_sample_attack(played.targets, attack)
+        assert not outcome.refused, f"{attack} fails: {outcome.refused}"
+        for _, score in outcome.pairs:
+            assert isinstance(score, Credit)
+            assert score.least <= score.hits <= score.of, f"{score.hits} hits of {score.of}"
+            assert 0 <= score.accuracy <= 1
 
 
-def _standings(played: PlayedRound) -> None:
+def _standings(played: RoundFixture) -> None:
     rulebook = played.rulebook
-    with tempfile.TemporaryDirectory() as elsewhere:
-        guesses = Path(elsewhere)
+    attack = next(iter(rulebook.sample_attacks))
+    with played.folders() as folder:
         for attacker, name in (TEAMS[:2], TEAMS[1::-1]):
-            attack = next(iter(rulebook.sample_attacks.values()))
-            guess = attack(played.target(name).knowledge, stream(4, "sample"))
-            write_folder(guesses / attacker, rulebook.guess_files({name: guess}, attacker))
-        scored = score_round(rulebook, played.phase, guesses)
+            source = Source("guess", played.guess(name, attack))
+            guess = rulebook.read_guess(played.targets[name].form, source)
+            write_folder(
+                folder / "guesses" / attacker, rulebook.guess_files({name: guess}, attacker)
+            )
+        scored = score_round(rulebook, folder / "phase", folder / "guesses")
     assert not scored.refused, f"guesses of the sample attack are refused: {scored.refused}"
-    standings = rulebook.in_folder(played.phase / "public").standings(
-        {rulebook.round_name: scored.results}
-    )
+    standings = rank(played.targets.rules, {rulebook.round_name: scored.results})
     for ranking in (standings.anonymization, standings.attack, standings.overall):
         teams = [line.team for line in ranking]
         assert len(set(teams)) == len(teams), "a team stands twice in a ranking"
@@ -392,8 +372,10 @@ def _standings(played: PlayedRound) -> None:
         )
 
 
-def _verifies(played: PlayedRound) -> None:
-    findings = verify_round(played.rulebook, played.preparation, played.phase, again=True)
+def _verifies(played: RoundFixture) -> None:
+    with played.folders() as folder:
+        preparation, phase = folder / "preparation", folder / "phase"
+        findings = verify_round(played.rulebook, preparation, phase, again=True)
     broken = [finding for finding in findings if finding.state != KEPT]
     assert not broken, f"not kept: {broken[:3]}"
 
@@ -447,22 +429,19 @@ def _fits(rulebook: AnyRulebook, method: Anonymizer | Attack[Any, Any]) -> None:
     assert not misfit(type(rulebook), method), misfit(type(rulebook), method)
 
 
-def _same_release(played: PlayedRound) -> None:
+def _same_release(played: RoundFixture) -> None:
     team = TEAMS[1]
-    first, second = played.release(team), played.release(team)
-    assert [table_bytes(one) for one in first.tables] == [
-        table_bytes(one) for one in second.tables
-    ], "other bytes"
+    (first, files), (second, same_files) = played.release(team), played.release(team)
+    assert files == same_files, "other bytes"
     assert first.claims == second.claims
     with _accepts("the release is refused"):
-        played.rulebook.read_release(played.prepared.handout(team), played.release_sources(team))
+        played.rulebook.read_release(played.prepared.handout(team), files)
 
 
-def _same_guess(played: PlayedRound, method: Attack[Any, Any]) -> None:
-    target = played.target(TEAMS[0])
+def _same_guess(played: RoundFixture, method: Attack[Any, Any]) -> None:
     first, second = (
-        played.rulebook.guess_bytes(method(target.knowledge, stream(4, "same"))) for _ in range(2)
+        run_attack(played.targets, TEAMS[0], method, stream(4, "same")) for _ in range(2)
     )
     assert first == second, "other bytes for the same stream"
     with _accepts("the guess is refused"):
-        played.rulebook.read_guess(target.form, Source("guess", first))
+        played.rulebook.read_guess(played.targets[TEAMS[0]].form, Source("guess", first))

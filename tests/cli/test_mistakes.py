@@ -68,6 +68,20 @@ def test_a_method_of_a_contest_is_told_where_it_plays() -> None:
     )
 
 
+def test_a_method_of_another_contest_is_told_with_those_that_fit() -> None:
+    code, _, err = run("attack", "darc2019", "blind", "phase/targets/01", "-o", "guess.csv")
+    assert code == 2
+    assert "darc2019: blind does not fit here; these do: " in err
+    assert "blind_shop" in err
+    assert "blind_link" not in err
+
+
+def test_the_example_of_a_repair_has_a_release_to_repair() -> None:
+    for contest, method in (("pwscup2024", "crosstab_repair"), ("amic2020", "repair")):
+        out = run("anonymize", contest, method, "--help")[1]
+        assert "--release release" in " ".join(out.split())
+
+
 @pytest.mark.parametrize("told", ["mst", "pipeline:steps=rr|mst"])
 def test_a_method_whose_library_is_missing_says_what_to_install_and_not_that_the_table_does_not_fit(
     told: str, monkeypatch: pytest.MonkeyPatch
@@ -91,7 +105,7 @@ def test_the_example_of_every_method_for_tables_works_on_the_table_of_the_tutori
     name: str,
 ) -> None:
     if needed := registry.load("anonymizers", name)().lacking():
-        pytest.skip(needed)
+        pytest.skip(str(needed))
     code, out, err = run(*shlex.split(anonymize_example(TABLE, name))[1:])
     assert code == 0, err
     assert "release.csv" in out

@@ -66,7 +66,7 @@ def test_a_notice_of_what_a_zip_left_behind_names_the_entry_and_not_the_folder_a
     read = attempt(open_archive, Source("C03.zip", packed.getvalue()))
     assert not isinstance(read, Problems)
     (notice,) = [notice for notice in read.notices if notice.code == "archive.left_behind"]
-    assert notice.parameters["names"] == ["03/.DS_Store", "03/._C03_0.csv", "__MACOSX"]
+    assert notice.params["names"] == ["03/.DS_Store", "03/._C03_0.csv", "__MACOSX"]
 
 
 def test_a_notice_about_many_releases_is_given_once(capsys: pytest.CaptureFixture[str]) -> None:

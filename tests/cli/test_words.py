@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import re
-import string
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -123,61 +122,10 @@ def test_click_still_says_what_the_catalogue_translates() -> None:
 def test_what_the_operating_system_says_is_translated(monkeypatch: pytest.MonkeyPatch) -> None:
     error = OSError(errno.EACCES, os.strerror(errno.EACCES))
     monkeypatch.setenv("KAKURENBO_LANG", "en")
-    assert messages.system_error(error) == error.strerror
+    assert str(messages.system_error(error)) == error.strerror
     monkeypatch.setenv("KAKURENBO_LANG", "ja")
-    assert re.search("[ぁ-ん]", messages.system_error(error))
-    assert messages.system_error(OSError(9999, "what is this")) == "what is this"
-
-
-def raised_sentences() -> Iterator[tuple[str, str]]:
-    """(file, an example) of every sentence that the library raises as an error, with words for what varies."""
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
-                "UsageError",
-                "KakurenboError",
-                "Damaged",
-            ):
-                parts = (
-                    node.args[0].values
-                    if node.args and isinstance(node.args[0], ast.JoinedStr)
-                    else node.args[:1]
-                )
-                if any(isinstance(part, ast.Constant) for part in parts):
-                    said = "".join(
-                        str(part.value) if isinstance(part, ast.Constant) else f"x{n}"
-                        for n, part in enumerate(parts)
-                    )
-                    if re.search("[a-z]{2,} [a-z]{2,}", said):
-                        yield str(path.relative_to(SOURCE)), said
-
-
-@pytest.mark.usefixtures("japanese")
-def test_every_error_that_the_library_raises_has_words_in_japanese() -> None:
-    raised = list(raised_sentences())
-    assert len(raised) > 60
-    assert [(file, said) for file, said in raised if messages.retold(said) == said] == []
-
-
-@pytest.mark.parametrize("prefix", ["word.", "error."])
-def test_the_code_still_says_what_the_catalogue_retells(prefix: str) -> None:
-    texts = (
-        node
-        for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-    )
-    said = "\n".join(
-        node.value
-        for node in texts
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
-    said = said.replace("_", " ")
-    lacking = []
-    of_prefix = {code: text for code, text in entries("en").items() if code.startswith(prefix)}
-    for code, english in of_prefix.items():
-        literals = [part.strip(" ()\"'") for part, *_ in string.Formatter().parse(english)]
-        lacking += [code for part in literals if part.replace("_", " ") not in said]
-    assert lacking == []
+    assert re.search("[ぁ-ん]", str(messages.system_error(error)))
+    assert str(messages.system_error(OSError(9999, "what is this"))) == "what is this"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import ast
 import json
 import os
 import pickle
-import re
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +32,6 @@ from kakurenbo.core.messages.po import Entry, compiled, format_po
 from kakurenbo.methods import registry
 
 SOURCE = Path(kakurenbo.__file__).resolve().parent
-EXAMPLES = SOURCE.parents[1] / "docs" / "examples"
 
 
 @pytest.fixture(autouse=True)
@@ -51,15 +49,6 @@ CATALOGUE = {
     }
     for language in messages.LANGUAGES
 }
-TOLD_BY_CODE = {
-    "errno",
-    "error",
-    "knowledge",
-    "page",
-    "player",
-    "reason",
-    "word",
-}  # known by their English, by a rulebook's name or in templates: see tests/cli/test_words.py, tests/judge/test_words.py
 TAKE_A_CODE = {
     "option",
     "text",
@@ -99,15 +88,6 @@ def codes_given() -> Iterator[tuple[str, str]]:
                             code.split(".")[0] for code in CATALOGUE["en"]
                         }:
                             yield path.name, part.value
-
-
-def texts_in_source() -> set[str]:
-    return {
-        node.value
-        for path in [*SOURCE.rglob("*.py"), *EXAMPLES.rglob("*.py")]
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
 
 
 def test_every_code_exists_in_both_languages_with_the_same_placeholders_and_formats() -> None:
@@ -154,19 +134,6 @@ def test_every_code_in_the_source_is_in_the_catalogue() -> None:
     given = set(codes_given())
     assert len(given) > 50
     assert {(file, code) for file, code in given if code not in CATALOGUE["en"]} == set()
-
-
-def test_no_entry_of_the_catalogue_is_unused() -> None:
-    named = {
-        code.removesuffix(".fix")
-        for code in CATALOGUE["en"]
-        if code.split(".")[0] not in TOLD_BY_CODE
-    }
-    texts = texts_in_source()
-    beginnings = tuple(
-        text for text in texts if re.fullmatch(r"[\w.]+\.", text)
-    )  # of codes that are put together
-    assert {code for code in named - texts if not code.startswith(beginnings)} == set()
 
 
 def test_a_problem_speaks_the_language_asked_for() -> None:

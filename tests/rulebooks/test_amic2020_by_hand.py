@@ -227,7 +227,7 @@ def test_a_claim_may_be_rounded_by_one_percent() -> None:
     (notice,) = exaggerated_presence(
         form({"claims": {"delta_presence": 0.25}}), release, population, FILE
     )
-    assert (notice.parameters["claimed"], notice.parameters["computed"], notice.severity) == (
+    assert (notice.params["claimed"], notice.params["computed"], notice.severity) == (
         "0.25",
         "0.5",
         Severity.NOTICE,
@@ -241,8 +241,7 @@ def test_row_numbers_are_those_of_b_and_a_repeated_one_is_told_with_both_lines()
     found = attempt(read_rows, Source("g.index", b"4\n0\n4\n0\n"), 5, 4, ROW_TWICE)
     assert isinstance(found, Problems)
     assert [
-        (problem.row, problem.record, problem.value, problem.parameters["line"])
-        for problem in found
+        (problem.row, problem.record, problem.value, problem.params["line"]) for problem in found
     ] == [
         (3, 2, "4", 1),
         (4, 3, "0", 2),
@@ -399,7 +398,7 @@ def test_what_is_wrong_with_a_matrix_is_told_with_row_and_column() -> None:
     ]
     twice = attempt(Amic2020().read_published, Source("matrix.csv", b",01,02\n03,5,1\n03,1,7\n"))
     assert isinstance(twice, Problems)
-    assert [(problem.row, problem.value, problem.parameters["times"]) for problem in twice] == [
+    assert [(problem.row, problem.value, problem.params["times"]) for problem in twice] == [
         (2, "03", 2)
     ]
 
@@ -452,7 +451,7 @@ def test_a_row_with_more_cells_than_targets_is_told_with_its_number_of_cells() -
     assert isinstance(refused, Problems)
     (problem,) = refused
     assert (problem.code, problem.row) == ("amic2020.matrix_width", 2)
-    assert (problem.parameters["cells"], problem.parameters["targets"]) == (3, 2)
+    assert (problem.params["cells"], problem.params["targets"]) == (3, 2)
 
 
 def test_a_target_that_stands_twice_is_told_in_the_line_of_the_names() -> None:

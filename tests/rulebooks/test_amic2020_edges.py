@@ -112,7 +112,7 @@ def test_a_folder_must_hold_one_sample_and_the_count_and_the_name_are_told(tmp_p
             (tmp_path / name).write_bytes(line(ADA))
         found = attempt(find_file, ContestFolder(tmp_path), SAMPLE)
         assert isinstance(found, Problems)
-        assert (found[0].code, found[0].parameters["count"], found[0].parameters["name"]) == (
+        assert (found[0].code, found[0].params["count"], found[0].params["name"]) == (
             "amic2020.not_one_file",
             count,
             "ROUND_samplingdata.csv",
@@ -138,13 +138,13 @@ def test_of_two_tables_the_second_is_named_and_of_none_the_one_that_is_wanted() 
         [Source("one.csv", b""), Source("two.csv", b""), Source("three.csv", b"")],
     )
     assert isinstance(found, Problems)
-    assert (found[0].file, list(found[0].parameters["files"])) == (
+    assert (found[0].file, list(found[0].params["files"])) == (
         "two.csv",
         ["one.csv", "two.csv", "three.csv"],
     )
     found = attempt(Amic2020().read_release, handout, [])
     assert isinstance(found, Problems)
-    assert (found[0].file, found[0].parameters["example"]) == (
+    assert (found[0].file, found[0].params["example"]) == (
         "pre_anonymizeddata_07.csv",
         "pre_anonymizeddata_07.csv",
     )

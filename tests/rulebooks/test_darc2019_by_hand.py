@@ -425,7 +425,7 @@ def test_a_row_is_counted_from_the_header_where_there_is_one() -> None:
         found = guess([*start, ROWS[1], ROWS[1]])
         assert isinstance(found, Problems)
         twice, missing = found
-        assert (twice.code, twice.row, twice.record, twice.parameters["first"]) == (
+        assert (twice.code, twice.row, twice.record, twice.params["first"]) == (
             "darc2019.customer_twice",
             2 + len(start),
             1,
@@ -448,8 +448,8 @@ def test_a_month_out_of_order_is_told_by_its_column_in_the_file() -> None:
             problem.row,
             problem.column,
             problem.value,
-            problem.parameters["number"],
-            problem.parameters["month"],
+            problem.params["number"],
+            problem.params["month"],
         )
         for problem in found
     ] == [
@@ -494,7 +494,7 @@ def test_a_cell_is_as_long_as_the_three_longest_pseudonyms_joined_but_del_always
     found = guess([f"alice,DEL{BLANK}", f"bob,{'z' * (longest + 1)}{BLANK}"], pseudonyms=pseudonyms)
     assert isinstance(found, Problems)
     assert [
-        (problem.code, problem.row, problem.parameters["length"], problem.parameters["longest"])
+        (problem.code, problem.row, problem.params["length"], problem.params["longest"])
         for problem in found
     ] == [("darc2019.long_cell", 2, longest + 1, longest)]
 
@@ -502,7 +502,7 @@ def test_a_cell_is_as_long_as_the_three_longest_pseudonyms_joined_but_del_always
 def test_too_many_and_empty_guesses_of_a_cell_are_told_with_their_number() -> None:
     found = guess([f"alice,p1:p2:p3:p1{BLANK}", f"bob,p1::p2{BLANK}"], "aicrowd")
     assert isinstance(found, Problems)
-    assert [(problem.code, problem.row, problem.parameters["count"]) for problem in found] == [
+    assert [(problem.code, problem.row, problem.params["count"]) for problem in found] == [
         ("darc2019.many_guesses", 1, 4),
         ("darc2019.empty_guess", 2, 3),
     ]
@@ -512,7 +512,7 @@ def test_blanks_are_kept_where_a_pseudonym_of_s_has_them_and_else_counted_in_a_n
     read = guess([f"alice, p1: p2{BLANK}", f"bob, p1{BLANK}"], "aicrowd", (" p1", "p2", "p3"))
     assert isinstance(read, Read)
     assert read.value.pseudonyms == (" p1", "p2")  # type: ignore[attr-defined]
-    assert [(notice.code, notice.row, notice.parameters["count"]) for notice in read.notices] == [
+    assert [(notice.code, notice.row, notice.params["count"]) for notice in read.notices] == [
         ("darc2019.blanks", 1, 1)
     ]
 
@@ -520,7 +520,7 @@ def test_blanks_are_kept_where_a_pseudonym_of_s_has_them_and_else_counted_in_a_n
 def test_unknown_pseudonyms_are_counted_by_cells() -> None:
     read = guess([f"alice,a:b{BLANK}", f"bob,p1:c{BLANK}"], "aicrowd")
     assert isinstance(read, Read)
-    assert [(notice.code, notice.row, notice.parameters["count"]) for notice in read.notices] == [
+    assert [(notice.code, notice.row, notice.params["count"]) for notice in read.notices] == [
         ("darc2019.unknown_pseudonyms", 1, 2)
     ]
 
@@ -564,8 +564,8 @@ def test_a_release_goes_by_the_number_of_its_team_or_01() -> None:
         [Source("first.csv", b""), Source("second.csv", b"")],
     )
     assert isinstance(two, Problems)
-    assert (two[0].file, two[0].parameters["files"]) == ("first.csv", ["first.csv", "second.csv"])
-    assert two[0].parameters["example"] == "A_07.csv"
+    assert (two[0].file, two[0].params["files"]) == ("first.csv", ["first.csv", "second.csv"])
+    assert two[0].params["example"] == "A_07.csv"
 
 
 def test_what_holds_tables_and_matrices_is_told_apart_as_a_thing() -> None:

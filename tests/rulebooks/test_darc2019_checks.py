@@ -180,7 +180,7 @@ def test_a_pseudonym_that_a_spreadsheet_would_compute_is_taken_with_a_notice(sig
         "id_user",
         f"{sign}p1",
     )
-    assert notice.parameters["count"] == 3
+    assert notice.params["count"] == 3
 
 
 def test_crlf_and_a_byte_order_mark_are_accepted_with_a_notice() -> None:
@@ -430,7 +430,7 @@ def test_a_pseudonym_that_tools_would_change_is_taken_with_a_notice_that_names_r
     read = check(changed(2, f"{name},2011/02/28,10:00,22693,1.25,12"), mode)
     assert isinstance(read, Read)
     (notice,) = read.notices
-    assert (notice.code, notice.row, notice.parameters["count"]) == ("darc2019.easily_lost", 4, 1)
+    assert (notice.code, notice.row, notice.params["count"]) == ("darc2019.easily_lost", 4, 1)
     assert LOST[name] in notice.in_language("en")
     assert LOST[name].strip("'") in notice.in_language("ja")
 
@@ -465,7 +465,7 @@ def test_guesses_that_name_a_pseudonym_of_s_but_for_what_a_tool_took_off_are_tol
     cells = ["p1", "p2", "p3", "nobody", *["DEL"] * 9]
     read = attempt(read_guess, Source("guess.csv", f"alice,{','.join(cells)}\n".encode()), form)
     assert isinstance(read, Read)
-    assert {notice.code: notice.parameters["count"] for notice in read.notices} == {
+    assert {notice.code: notice.params["count"] for notice in read.notices} == {
         "darc2019.unknown_pseudonyms": 3,
         "darc2019.nearly_pseudonyms": 2,
     }

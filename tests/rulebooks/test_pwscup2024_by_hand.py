@@ -183,12 +183,12 @@ def test_what_is_missing_is_listed_by_name_and_a_number_that_stands_twice_is_tol
     del files["C01_0.csv"], files["C01_9.csv"]
     found = check(files)
     assert isinstance(found, Problems)
-    assert [(problem.code, problem.parameters["missing"]) for problem in found] == [
+    assert [(problem.code, problem.params["missing"]) for problem in found] == [
         ("pwscup2024.files_missing", ["C01_0.csv", "C01_9.csv"])
     ]
     found = check({**release(), "C01_03.csv": release()["C01_3.csv"]})
     assert isinstance(found, Problems)
-    assert [(problem.code, problem.file, problem.parameters["number"]) for problem in found] == [
+    assert [(problem.code, problem.file, problem.params["number"]) for problem in found] == [
         ("pwscup2024.file_twice", "C01_03.csv", 3)
     ]
 
@@ -196,7 +196,7 @@ def test_what_is_missing_is_listed_by_name_and_a_number_that_stands_twice_is_tol
 def test_a_strange_file_of_an_archive_is_told_with_the_names_that_belong_in_it() -> None:
     found = check({"C01.zip": zipped({**release(), "notes.txt": b"x\n"})})
     assert isinstance(found, Problems)
-    assert (found[0].parameters["first"], found[0].parameters["last"]) == ("C01_0.csv", "C01_9.csv")
+    assert (found[0].params["first"], found[0].params["last"]) == ("C01_0.csv", "C01_9.csv")
 
 
 def test_beside_an_archive_there_may_be_files_that_tell_something_and_no_others() -> None:
@@ -209,7 +209,7 @@ def test_beside_an_archive_there_may_be_files_that_tell_something_and_no_others(
     ):
         found = check({**archive, **more})
         assert isinstance(found, Problems)
-        assert (found[0].code, found[0].parameters["files"]) == (
+        assert (found[0].code, found[0].params["files"]) == (
             "pwscup2024.one_archive",
             [*archive, *more],
         )
@@ -225,9 +225,38 @@ def test_a_team_that_does_not_choose_is_told_the_number_that_is_taken() -> None:
     )
     assert isinstance(found, Read), found
     assert found.value.chosen == 1
-    assert [(notice.code, notice.parameters["candidate"]) for notice in found.notices] == [
+    assert [(notice.code, notice.params["candidate"]) for notice in found.notices] == [
         ("pwscup2024.not_chosen", 2)
     ]
+
+
+def test_a_valid_release_that_agrees_with_another_candidate_gets_a_notice_that_names_it() -> None:
+    first = small_original(60)
+    second = first.take(np.roll(np.arange(60), 1))  # other rows, the same values
+    several = Handout("01", (first, second), assigned=True)
+    files = split_files("01", ratings.split(second))
+    for choice, codes in (
+        (None, ["pwscup2024.not_chosen", "pwscup2024.closer_candidate"]),
+        (1, ["pwscup2024.closer_candidate"]),
+        (2, []),
+    ):
+        chosen = {} if choice is None else {"C01_choice.json": b'{"candidate": %d}' % choice}
+        found = attempt(
+            BOOK.read_release,
+            several,
+            [Source(name, data) for name, data in {**files, **chosen}.items()],
+        )
+        assert isinstance(found, Read), found
+        assert [notice.code for notice in found.notices] == codes
+        if codes:
+            assert "agree far more with candidate 2" in found.notices[-1].message
+            assert 'C01_choice.json: {"candidate": 2}' in found.notices[-1].fix
+
+
+def test_an_empty_guess_file_is_told_to_be_empty() -> None:
+    found = attempt(BOOK.read_guess, GuessForm(50, "02"), Source("E01_02.csv", b""))
+    assert isinstance(found, Problems)
+    assert [problem.code for problem in found] == ["text.empty"]
 
 
 def test_files_that_attackers_read_have_at_least_one_row_and_all_as_many(tmp_path: Path) -> None:
@@ -327,7 +356,7 @@ def test_a_row_of_b_without_a_star_or_with_two_is_told_by_its_line(tmp_path: Pat
     write_folder(tmp_path, {**files, "B01b.csv": "\n".join([*lines, ""]).encode()})
     found = attempt(BOOK.read_knowledge, sources_of(tmp_path))
     assert isinstance(found, Problems)
-    assert [(problem.row, problem.record, problem.parameters["count"]) for problem in found] == [
+    assert [(problem.row, problem.record, problem.params["count"]) for problem in found] == [
         (2, 0, 0),
         (4, 2, 2),
     ]
@@ -357,8 +386,7 @@ def test_cells_of_a_guess_are_rows_of_a_and_ratings_from_0_and_all_bad_ones_are_
     found = attempt(BOOK.read_guess, GuessForm(), Source("E.csv", columns(lines)))
     assert isinstance(found, Problems)
     assert [
-        (problem.row, problem.record, problem.column, problem.parameters["high"])
-        for problem in found
+        (problem.row, problem.record, problem.column, problem.params["high"]) for problem in found
     ] == [
         (2, 1, "1", 49),
         (3, 2, "2", 5),
@@ -371,7 +399,7 @@ def test_too_few_columns_are_told_with_those_that_are_missed() -> None:
         guesses({"E01.csv": columns(NOTHING, PAIR)}, "01", ["01", "02", "03"]).refused[0][1],
     ):
         assert isinstance(read, Problems)
-        assert (read[0].code, read[0].parameters["width"], list(read[0].parameters["columns"])) == (
+        assert (read[0].code, read[0].params["width"], list(read[0].params["columns"])) == (
             "pwscup2024.too_few_columns",
             4,
             [5, 6],
@@ -381,7 +409,7 @@ def test_too_few_columns_are_told_with_those_that_are_missed() -> None:
 def test_an_odd_number_of_columns_is_told_with_its_count() -> None:
     found = attempt(BOOK.read_guess, GuessForm(), Source("E.csv", b"0,0,0\n" * 50))
     assert isinstance(found, Problems)
-    assert (found[0].code, found[0].row, found[0].parameters["width"]) == (
+    assert (found[0].code, found[0].row, found[0].params["width"]) == (
         "pwscup2024.odd_columns",
         1,
         3,
@@ -393,22 +421,22 @@ def test_filled_columns_are_told_by_their_places_and_a_half_filled_pair_is_fille
     found = guesses({"E02.csv": columns(half, half, NOTHING, half)}, "02", ["01", "02", "03"])
     assert [guess.target for guess in found.found] == ["01"]
     assert [
-        (problems[0].code, list(problems[0].parameters["columns"])) for _, problems in found.refused
+        (problems[0].code, list(problems[0].params["columns"])) for _, problems in found.refused
     ] == [
         ("pwscup2024.own_columns", [3, 4]),
         ("pwscup2024.columns_of_nobody", [7, 8]),
     ]
-    assert found.refused[1][1][0].parameters["number"] == 4
+    assert found.refused[1][1][0].params["number"] == 4
 
 
 def test_at_most_20_targets_are_listed() -> None:
     teams = [f"{number:02d}" for number in range(1, 31)]
     pair = {"E01_99.csv": columns(PAIR)}
     ((_, problems),) = guesses(pair, "01", teams).refused
-    assert problems[0].parameters["targets"] == ", ".join(teams[:20])
+    assert problems[0].params["targets"] == ", ".join(teams[:20])
     wide = columns(*[NOTHING] * 30, PAIR)
     ((_, problems),) = guesses({"E01.csv": wide}, "01", teams).refused
-    assert list(problems[0].parameters["targets"]) == teams[:20]
+    assert list(problems[0].params["targets"]) == teams[:20]
 
 
 def test_at_most_five_files_of_a_strange_archive_are_listed() -> None:
@@ -418,7 +446,7 @@ def test_at_most_five_files_of_a_strange_archive_are_listed() -> None:
         Source("E.zip", zipped({f"{number}.txt": b"x" for number in range(7)})),
     )
     assert isinstance(found, Problems)
-    assert list(found[0].parameters["listed"]) == [f"{number}.txt" for number in range(5)]
+    assert list(found[0].params["listed"]) == [f"{number}.txt" for number in range(5)]
 
 
 def test_the_organizers_attack_without_a_number_owns_no_columns() -> None:
@@ -495,8 +523,8 @@ def test_what_is_wrong_with_a_table_of_results_is_told_with_its_figures() -> Non
         ("pwscup2024.cells", 3, None),
         ("pwscup2024.no_utility", 4, "utility"),
     ]
-    assert [found[0].parameters["most"], found[2].parameters["most"]] == [50, 100]
-    assert (found[1].parameters["count"], found[1].parameters["width"]) == (3, 4)
+    assert [found[0].params["most"], found[2].params["most"]] == [50, 100]
+    assert (found[1].params["count"], found[1].params["width"]) == (3, 4)
 
 
 def test_further_columns_are_not_looked_at_and_a_header_alone_is_no_table() -> None:
@@ -540,7 +568,7 @@ def test_a_folder_without_a_table_is_told_with_the_name_of_a_first_candidate(
 ) -> None:
     refused = attempt(Pwscup2024().read_handout, tmp_path)
     assert isinstance(refused, Problems)
-    assert [problem.parameters["example"] for problem in refused] == [names.candidate_file("07", 1)]
+    assert [problem.params["example"] for problem in refused] == [names.candidate_file("07", 1)]
 
 
 def test_a_damaged_table_of_ones_own_is_named_with_what_is_wrong(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_every_figure_has_the_sentence_of_its_name_and_the_ten_utilities_share_o
 def test_an_e_file_has_columns_for_99_teams_and_no_more() -> None:
     assert [guess.target for guess in guesses({"E99.csv": wide(99)}, "99", ["01"]).found] == ["01"]
     ((_, problems),) = guesses({"E99.csv": wide(100)}, "99", ["01"]).refused
-    assert [(problem.code, problem.row, problem.parameters["most"]) for problem in problems] == [
+    assert [(problem.code, problem.row, problem.params["most"]) for problem in problems] == [
         ("pwscup2024.too_many_columns", 1, 198)
     ]
 
@@ -91,7 +91,7 @@ def test_an_e_file_may_end_with_the_last_team_that_is_not_ones_own() -> None:
             for guess in guesses({f"E{attacker}.csv": wide(pairs)}, attacker, teams).found
         ] == targets
     ((_, problems),) = guesses({"E03.csv": wide(1)}, "03", ["01", "02", "03", "04"]).refused
-    assert (problems[0].code, list(problems[0].parameters["columns"])) == (
+    assert (problems[0].code, list(problems[0].params["columns"])) == (
         "pwscup2024.too_few_columns",
         [7, 8],
     )
@@ -306,14 +306,14 @@ def test_a_file_of_another_team_is_told_with_both_numbers() -> None:
     files = {**release(), "C02_3.csv": b""}
     found = check(single, files)
     assert isinstance(found, Problems)
-    assert (found[0].code, found[0].parameters["named"], found[0].parameters["team"]) == (
+    assert (found[0].code, found[0].params["named"], found[0].params["team"]) == (
         "release.other_team",
         "02",
         "01",
     )
     found = check(single, {**release(), "C02_choice.json": b'{"candidate": 1}'})
     assert isinstance(found, Problems)
-    assert (found[0].file, found[0].parameters["named"], found[0].parameters["team"]) == (
+    assert (found[0].file, found[0].params["named"], found[0].params["team"]) == (
         "C02_choice.json",
         "02",
         "01",
@@ -326,7 +326,7 @@ def test_files_of_two_teams_are_told_with_both_where_nobody_says_whose_they_are(
         Handout("00", (small_original(60),)), {**mixed, "C01_9.csv": release()["C01_9.csv"]}
     )
     assert isinstance(found, Problems)
-    assert [(problem.code, list(problem.parameters["teams"])) for problem in found] == [
+    assert [(problem.code, list(problem.params["teams"])) for problem in found] == [
         ("pwscup2024.several_teams", ["01", "02"])
     ]
 
@@ -358,7 +358,7 @@ def test_who_hands_in_is_told_by_the_ten_files_where_nobody_else_says_it() -> No
     assert isinstance(check(anybody, {**release("07"), "id.txt": b"7"}), Read)
     found = check(anybody, {**release("07"), "id.txt": b"8"})
     assert isinstance(found, Problems)
-    assert (found[0].code, found[0].parameters["team"]) == ("pwscup2024.id_other_team", "07")
+    assert (found[0].code, found[0].params["team"]) == ("pwscup2024.id_other_team", "07")
 
 
 def test_a_choice_is_handed_in_with_a_release_of_one_of_several_candidates_alone() -> None:
@@ -403,8 +403,7 @@ def test_a_column_that_stands_twice_or_without_its_other_half_is_told_in_the_fir
         found = results(f"{header}\n03{',1' * header.count(',')}\n")
         assert isinstance(found, Problems)
         assert [
-            (problem.code, problem.row, problem.column, problem.parameters["team"])
-            for problem in found
+            (problem.code, problem.row, problem.column, problem.params["team"]) for problem in found
         ] == [(code, 1, column, "01")]
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from kakurenbo.contest import Anonymizer, Mechanism, Release
 from kakurenbo.core import Schema, Table
 from kakurenbo.core.arrays import Rng
+from kakurenbo.core.messages import Message
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameter
 
@@ -37,12 +38,18 @@ class Pipeline(Anonymizer):
         """Any table: the steps decide (``unfit``)."""
         return True
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         reasons = ((name, step.unfit(schema)) for name, step in self.named_methods)
-        return next((f"step {name}: {reason}" for name, reason in reasons if reason), "")
+        steps = (
+            Message("misfit.step", {"step": name, "reason": reason})
+            for name, reason in reasons
+            if reason
+        )
+        return next(steps, "")
 
-    def lacking(self) -> str:
-        return next(filter(None, (step.lacking() for step in self.methods)), "")
+    def lacking(self) -> str | Message:
+        lacking = (step.lacking() for step in self.methods)
+        return next((message for message in lacking if message), "")
 
     def parts(self) -> tuple[tuple[str, str], ...]:
         parts: list[tuple[str, str]] = []

@@ -21,6 +21,7 @@ from kakurenbo.contest.rounds import read_records
 from kakurenbo.contest.submissions import RefusedFile, entries_of
 from kakurenbo.core import read_file, read_folder
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import salt
 
 _MOST_ATTACKS = 200_000  # of one run; the results of more could not be read again
@@ -278,12 +279,18 @@ def make_plan(
     for name in rounds:
         if name not in rulebook.rounds:
             raise UsageError(
-                f"{rulebook.name} has no round {name!r}; there are {', '.join(rulebook.rounds)}"
+                "error.no_round",
+                rulebook=rulebook.name,
+                name=repr(name),
+                rounds=list(rulebook.rounds),
             )
     for entrant in entrants:
         for call in (entrant.anonymizer, entrant.attack):
             if call is not None and (reason := misfit(type(rulebook), call.make())):
-                raise UsageError(f"player {entrant.name!r}: {call.name} {reason}")
+                raise UsageError(
+                    Message("error.method_misfit", {"method": call.name, "reason": reason}),
+                    at=Message("error.player", {"name": repr(entrant.name)}),
+                )
     call = MethodCall.of("rulebooks", rulebook.name, rulebook)
     plan = Plan(
         call,
@@ -297,16 +304,19 @@ def make_plan(
     if preparation is not None or phase is not None:
         plan = _on_folders(plan, rounds)
     if not plan.targets:
-        raise UsageError("nobody anonymizes; give at least one player an anonymizer or a release")
+        raise UsageError("error.nobody_anonymizes")
     largest = max(plan.targets, key=int)
     if int(largest) > rulebook.max_teams:
-        raise UsageError(f"team {largest!r}: {rulebook.name} has teams up to {rulebook.max_teams}")
+        raise UsageError(
+            "error.largest_team",
+            at=Message("error.team", {"name": largest}),
+            rulebook=rulebook.name,
+            most=rulebook.max_teams,
+        )
     releases = sum(map(len, plan.targets.values()))
     attacks = len(plan.rounds) * plan.repeats * releases * len(plan.attackers)
     if attacks > _MOST_ATTACKS:
-        raise UsageError(
-            f"this would be {attacks:,} attacks; at most {_MOST_ATTACKS:,} can be played in one run"
-        )
+        raise UsageError("error.attacks_many", count=attacks, most=_MOST_ATTACKS)
     return plan
 
 
@@ -319,17 +329,11 @@ def _on_folders(plan: Plan, rounds: Sequence[str]) -> Plan:
             if plan.phase is not None
             else ("preparation", plan.preparation, "prepare")
         )
-        raise UsageError(
-            f"{what[0]} = {str(what[1])!r}: give the folder that {what[2]} wrote with -o"
-        )
+        raise UsageError("error.folder_of", at=f"{what[0]} = {str(what[1])!r}", verb=what[2])
     if plan.repeats > 1 or len(rounds) > 1:
-        raise UsageError(
-            "an organizer's folder holds one round: play it with one round and without --repeat"
-        )
+        raise UsageError("error.one_round")
     if tuple(rounds) not in ((), (facts.round,)):
-        raise UsageError(
-            f"the organizer's folder holds the round {facts.round!r}, not {rounds[0]!r}"
-        )
+        raise UsageError("error.other_round", theirs=repr(facts.round), ours=repr(rounds[0]))
     if plan.phase is not None:
         _check_phase(plan, plan.phase, facts)
     missing = [team for team in facts.teams if team not in plan.by_team]
@@ -339,9 +343,7 @@ def _on_folders(plan: Plan, rounds: Sequence[str]) -> Plan:
         if entrant.anonymizes and entrant.team not in facts.teams
     ]
     if unknown:
-        raise UsageError(
-            f"team {unknown[0]!r} is not in the organizer's folder; there are {', '.join(facts.teams)}"
-        )
+        raise UsageError("error.team_not_there", name=repr(unknown[0]), teams=list(facts.teams))
     everybody = (*plan.entrants, *(Entrant(team, f"team {team}") for team in missing))
     entrants = sorted(everybody, key=lambda entrant: by_number(entrant.team))
     return Plan(
@@ -354,11 +356,11 @@ def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
     if plan.preparation is not None:
         commitments = plan.preparation / "public" / COMMITMENTS_FILE
         if digest(read_file(commitments)) != facts.commitments:
-            raise UsageError(f"phase = {str(phase)!r}: it was published from another preparation")
+            raise UsageError("error.other_preparation", at=f"phase = {str(phase)!r}")
     for entrant in plan.entrants:
         if entrant.anonymizer is not None:
             raise UsageError(
-                f"player {entrant.name!r}: with a phase, releases are published already; leave anonymizer out"
+                "error.published_already", at=Message("error.player", {"name": repr(entrant.name)})
             )
         if entrant.release is not None:
             given, _ = plan.handed_in[entrant.release]
@@ -368,7 +370,7 @@ def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
                 name: sha for name, sha in given.digests if name in counting
             }:
                 raise UsageError(
-                    f"player {entrant.name!r}: the phase was published from other files than release has"
+                    "error.other_release", at=Message("error.player", {"name": repr(entrant.name)})
                 )
 
 

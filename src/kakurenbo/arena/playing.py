@@ -74,7 +74,7 @@ class _Seen:
         )
         facts = read_facts(folder)
         if facts is None:
-            raise KakurenboError("a published folder lacks its contest.json")
+            raise KakurenboError("error.lacks_contest")
         rules: AnyRulebook = request.rulebook.make().under(facts)
         return cls(
             rules, facts, accepted(rules.read_target, folder, *beside, attacker="").knowledge

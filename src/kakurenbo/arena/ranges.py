@@ -160,9 +160,7 @@ def read_space(text: str) -> Space:
     for corner in ((0.0,) * len(space.ranges), (1.0,) * len(space.ranges)):
         registry.build("anonymizers", space.text(corner))  # says which value a method does not take
     if not space.ranges:
-        raise UsageError(
-            f"{text!r} leaves nothing to search; write a range such as p=0.1..0.9, or words such as period=month/year"
-        )
+        raise UsageError("error.nothing_to_search", text=repr(text))
     return space
 
 
@@ -190,9 +188,7 @@ def _numbers(parameter: Parameter, value: str) -> Numbers:
     for end in (low, high):
         parameter.check(end)
     if not isinstance(low, int | float) or not isinstance(high, int | float) or low >= high:
-        raise UsageError(
-            f"{parameter.name}={value}: a range goes from a lower number to a higher one, such as 0.1..0.9"
-        )
+        raise UsageError("error.bad_range", given=f"{parameter.name}={value}")
     return Numbers(low, high, parameter.kind is int)
 
 

@@ -84,7 +84,7 @@ class HandedIn:
             except InputError:
                 changed = True
             if changed:
-                raise Damaged(f"{name} was changed after it was handed in")
+                raise Damaged("error.changed_meanwhile", name=name)
             found.append(Source(name, data))
         return found
 
@@ -192,4 +192,4 @@ def accepted(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         return read(*args, **kwargs)
     except InputError as error:
-        raise KakurenboError(f"the rulebook does not read what it wrote: {error}") from error
+        raise KakurenboError("error.does_not_read", reason=error) from error

@@ -103,7 +103,7 @@ def locked(folder: Path) -> Iterator[None]:
         with FileLock(folder / ".lock", blocking=False):
             yield
     except Timeout:
-        raise UsageError(f"{folder}: another run is at work in this folder") from None
+        raise UsageError("error.another_run", at=folder) from None
 
 
 @dataclass
@@ -210,9 +210,7 @@ class _Run:
                 future.exception()
             )  # asked for, not raised: only a Ctrl-C of this process may end the run
         except CancelledError:
-            raise KakurenboError(
-                "the workers are gone; run the same command again to go on"
-            ) from None
+            raise KakurenboError("error.workers_gone") from None
         if isinstance(error, BrokenExecutor):
             raise _WorkerDied(job.role)
         if isinstance(error, Damaged):
@@ -250,9 +248,7 @@ class _Run:
         if damaged:
             raise _InputsRepeated
         if job.role not in PLAYERS:
-            raise KakurenboError(
-                f"{job}: {error}; submitted files must not change while they are played"
-            )
+            raise KakurenboError("error.must_not_change", at=job, problem=error)
 
     def _after_crash(self, role: str) -> None:
         """A worker died. Jobs of its role in flight are played again, alone; three times around means guilty."""

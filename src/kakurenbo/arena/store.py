@@ -204,9 +204,9 @@ def verified(path: Path, digest: str) -> Path:
     try:
         found = tree_digest(read_folder(path))
     except (OSError, UsageError) as error:
-        raise Damaged(f"a stored folder cannot be read ({error})") from error
+        raise Damaged("error.stored_unreadable", reason=error) from error
     if found != digest:
-        raise Damaged("a stored folder was changed after it was written")
+        raise Damaged("error.stored_changed")
     return path
 
 

@@ -19,6 +19,7 @@ from kakurenbo.arena.calls import MethodCall, as_text
 from kakurenbo.contest import AnyRulebook, Player, fits, misfit
 from kakurenbo.core import STANDARD_INPUT, InputError, Source, read_toml
 from kakurenbo.core.errors import ParameterError, UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
@@ -53,13 +54,13 @@ class _FileContent(msgspec.Struct, forbid_unknown_fields=True):
 
 _METHOD = '"name:parameter=value" or { method = "name", parameter = value }'
 _EXPECTED = {
-    "players": "there are no players; write a [[players]] table for each",
-    "rounds": 'rounds must be a list of different names, such as ["pre", "main"]',
-    "options": "[options] must be a table of the rulebook's parameters",
-    "seed": "seed must be a whole number of at least 0",
-    "repeat": f"repeat must be a whole number from 1 to {MOST_REPEATS}",
-    "anonymizer": f"write anonymizer = {_METHOD}",
-    "attack": f"write attack = {_METHOD}",
+    "players": Message("error.players"),
+    "rounds": Message("error.rounds"),
+    "options": Message("error.options"),
+    "seed": Message("error.seed"),
+    "repeat": Message("error.repeat", {"most": MOST_REPEATS}),
+    "anonymizer": Message("error.write_anonymizer", {"example": _METHOD}),
+    "attack": Message("error.write_attack", {"example": _METHOD}),
 }
 """What to write instead, by key; of other keys the library's own words will do."""
 
@@ -147,9 +148,7 @@ def default_teams(rulebook: AnyRulebook) -> TeamsFile:
     """The rulebook's own players; where it names none, every installed method that fits it, with its defaults."""
     players = rulebook.field() or tuple(_all_methods(rulebook))
     if not players:
-        raise UsageError(
-            f"no method for {rulebook.name} is installed; name players with --teams FILE"
-        )
+        raise UsageError("error.no_method", rulebook=rulebook.name)
     return teams_of(players)
 
 
@@ -190,25 +189,25 @@ def read_teams_file(path: Path) -> TeamsFile:
     try:
         content = read_toml(Source.of(path))
     except InputError as error:
-        raise UsageError(f"{path}: {error.problems[0].sentence}") from error
+        raise UsageError(error.problems[0].statement, at=path) from error
     try:
         return _teams_file(
-            _checked(content, _FileContent, "the file"),
+            _checked(content, _FileContent, Message("error.the_file")),
             Path() if path == STANDARD_INPUT else path.parent,
         )
     except (UsageError, ParameterError) as error:
-        raise UsageError(f"{path}: {error}") from None
+        raise UsageError(error.message, at=path) from None
 
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-def _checked(content: Mapping[str, Any], kind: type[T], what: str) -> T:
+def _checked(content: Mapping[str, Any], kind: type[T], what: str | Message) -> T:
     """Plain data as a typed table; says what to write where it is something else."""
     for key in content:
         if key not in kind.__struct_fields__:
             raise UsageError(
-                f"{what} has no entry {key!r}; there are {', '.join(kind.__struct_fields__)}"
+                "error.no_entry", what=what, key=repr(key), keys=list(kind.__struct_fields__)
             )
     try:
         return msgspec.convert(content, kind)
@@ -229,11 +228,11 @@ def _teams_file(content: _FileContent, base: Path) -> TeamsFile:
         try:
             entrants.extend(_entrants(_checked(table, _PlayerTable, "a player"), name, base))
         except (UsageError, ParameterError) as error:
-            raise UsageError(f"player {name!r}: {error}") from None
-        if len(entrants) > MOST_ENTRANTS:
             raise UsageError(
-                f"there are more than {MOST_ENTRANTS:,} players, with every combination of a sweep counted"
-            )
+                error.message, at=Message("error.player", {"name": repr(name)})
+            ) from None
+        if len(entrants) > MOST_ENTRANTS:
+            raise UsageError("error.players_many", most=MOST_ENTRANTS)
     return TeamsFile(
         _numbered(entrants),
         tuple(content.rounds),
@@ -249,7 +248,7 @@ def _entrants(player: _PlayerTable, name: str, base: Path) -> list[Entrant]:
     """A player as one entrant, or one for each combination where parameters are lists."""
     for one, other in (("anonymizer", "release"), ("attack", "guesses")):
         if getattr(player, one) is not None and getattr(player, other) is not None:
-            raise UsageError(f"give either {one} (a method) or {other} (a folder), not both")
+            raise UsageError("error.either_or", one=one, other=other)
     anonymizers, attacks = (
         _calls("anonymizers", player.anonymizer),
         _calls("attacks", player.attack),
@@ -261,7 +260,7 @@ def _entrants(player: _PlayerTable, name: str, base: Path) -> list[Entrant]:
             plain, anonymizer=next(iter(anonymizers), None), attack=next(iter(attacks), None)
         )
         if not entrant.anonymizes and not entrant.attacks:
-            raise UsageError("it does nothing; give anonymizer or release, attack or guesses")
+            raise UsageError("error.does_nothing")
         return [entrant]
     swept = _swept(anonymizers), _swept(attacks)
     # An attack that is not swept plays once, beside the first release of the sweep, and the other way round.
@@ -323,9 +322,7 @@ def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall
     ]
     count = math.prod(map(len, choices))
     if count > MOST_ENTRANTS:
-        raise UsageError(
-            f"{name}: its lists have {count:,} combinations; at most {MOST_ENTRANTS:,} can be played"
-        )
+        raise UsageError("error.combinations", at=name, count=count, most=MOST_ENTRANTS)
     return [MethodCall.given(group, name, dict(chosen)) for chosen in itertools.product(*choices)]
 
 
@@ -334,7 +331,7 @@ def _values(kind: type, value: object) -> list[Any]:
     if not isinstance(value, list):
         return [value]
     if not value:
-        raise UsageError("a list of values to try must not be empty")
+        raise UsageError("error.nothing_to_try")
     if kind is tuple and not any(isinstance(item, list) for item in value):
         return [value]
     return value
@@ -346,9 +343,7 @@ def _numbered(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
     taken = [entrant.team for entrant in listed if entrant.team]
     for team in taken:
         if not re.fullmatch(r"[0-9]{2,4}", team) or taken.count(team) > 1:
-            raise UsageError(
-                f"team {team!r}: a team is a number of its own with at least two digits, such as 07"
-            )
+            raise UsageError("error.team_number", at=Message("error.team", {"name": team}))
     digits = max(2, len(str(len(listed))))
     free = (
         f"{number:0{digits}d}"
@@ -364,5 +359,5 @@ def _folder(base: Path, given: str | None) -> Path | None:
     if given is None:
         return None
     if "\0" in given or not (base / given).is_dir():
-        raise UsageError(f"{given!r}: there is no such folder (looked from {base.resolve().name})")
+        raise UsageError("error.no_folder_from", at=repr(given), base=base.resolve().name)
     return (base / given).resolve()

@@ -15,13 +15,12 @@ from kakurenbo.arena.running import ProgressListener, Settings, locked, play
 from kakurenbo.arena.store import Stores
 from kakurenbo.core import InputError, json_bytes, json_object, write_file
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.reports import Document, html_report, read_document, results_csv
 from kakurenbo.reports.reading import PLAN_FILE, RESULTS_FILE, results_place
 
 TIMINGS_FILE, CSV_FILE = "timings.json", "results.csv"
-_TO_GIVE = (
-    "give the folder that run wrote with -o, or the results file that score wrote for each round"
-)
+_TO_GIVE = Message("error.to_report")
 REPORT_FILE = "report.html"
 
 
@@ -46,17 +45,17 @@ class Tournament:
     def read(cls, path: Path) -> Tournament:
         """A finished tournament from its folder; or a round from the results file that ``score`` wrote, without times."""
         if not os.path.lexists(path):
-            raise UsageError(f"{path}: there is no such file or folder; {_TO_GIVE}")
+            raise UsageError("error.no_run", at=path, hint=_TO_GIVE)
         results = results_place(path)
         folder = results.parent
         if not results.exists():
             begun = (folder / PLAN_FILE).exists()
-            hint = "the run has not ended; start it again to go on" if begun else _TO_GIVE
-            raise UsageError(f"{path}: there is no {RESULTS_FILE}; {hint}")
+            hint = Message("error.not_ended") if begun else _TO_GIVE
+            raise UsageError("error.no_results", at=path, file=RESULTS_FILE, hint=hint)
         try:
             document = read_document(results)
         except InputError as error:
-            raise UsageError(f"{results}: {error.problems[0].sentence}") from error
+            raise UsageError(error.problems[0].statement, at=results) from error
         timed = results.name == RESULTS_FILE and os.path.lexists(folder / TIMINGS_FILE)
         return cls(folder, document, _json(folder / TIMINGS_FILE) if timed else {})
 
@@ -93,24 +92,19 @@ def play_tournament(
 def _check_folder(plan: Plan, out: Path, *, replace_results: bool) -> None:
     """Refuse a folder that holds something else: what no run wrote, or what another run did."""
     if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / PLAN_FILE).exists()):
-        raise UsageError(f"{out}: there is something already that no run wrote; name a new folder")
+        raise UsageError("error.no_run_wrote_it", at=out)
     before = stored_plan(out)
     if not before or replace_results or before == plan.as_json():
         return
     rulebook = before["rulebook"].get("name") if isinstance(before.get("rulebook"), dict) else None
     if rulebook != plan.rulebook.name:
-        raise UsageError(
-            f"{out}: a run of {rulebook} is there; name a new folder, or replace it with --replace-results"
-        )
+        raise UsageError("error.other_run", at=out, rulebook=rulebook)
     if (out / RESULTS_FILE).exists():
         differing = (
             ", ".join(key for key, value in plan.as_json().items() if before.get(key) != value)
             or "something"
         )
-        raise UsageError(
-            f"{out}: results of a run with other {differing} are there; name a new folder, or replace them with "
-            "--replace-results (jobs that both have are not played again)"
-        )
+        raise UsageError("error.other_results", at=out, what=differing)
 
 
 def stored_plan(out: Path) -> Mapping[str, Any]:

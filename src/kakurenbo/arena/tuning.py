@@ -153,7 +153,9 @@ def tune(
     ):
         for text in texts:
             if reason := misfit(type(rules), registry.build(group, text)):
-                raise UsageError(f"{registry.name_of(text)} {reason}")
+                raise UsageError(
+                    "error.method_misfit", method=registry.name_of(text), reason=reason
+                )
     with tempfile.TemporaryDirectory(prefix="kakurenbo-tune-") as folder, workers.open() as crews:
         return _Tuning(rules, space, search, seed, Path(folder), crews, tell).run()
 
@@ -326,6 +328,4 @@ class _Tuning:
                 self.tell(done, len(futures))
             return found
         except BrokenExecutor:
-            raise KakurenboError(
-                "a worker process died (killed, or out of memory); search with fewer --jobs"
-            ) from None
+            raise KakurenboError("error.search_worker_died") from None

@@ -31,6 +31,7 @@ from kakurenbo.core import (
     Table,
     Text,
 )
+from kakurenbo.core.messages import Message
 from kakurenbo.core.problems import ProblemCollector
 
 PROBE = Schema([Integer("number", 0, 99), Category("word", ("a", "b"))])
@@ -191,9 +192,9 @@ def storages(frame: Frame, schema: TableSchema) -> Iterator[tuple[_Stored, ...]]
         yield tuple(way[number] for way in ways)
 
 
-def misfit(frame: Frame, schema: TableSchema, method: Anonymizer) -> str:
+def misfit(frame: Frame, schema: TableSchema, method: Anonymizer) -> str | Message:
     """Why a method with its parameters does not fit a table in any way to store it; empty where it does."""
-    reason = ""
+    reason: str | Message = ""
     for stored in storages(frame, schema):
         reason = method.unfit(_schema_of(stored))
         if not reason:

@@ -25,7 +25,7 @@ from kakurenbo.audit.schema import TableSchema, infer_schema, read_schema
 from kakurenbo.audit.schema_checks import check_cells
 from kakurenbo.core import InputError, Problem, Source, collect_notices
 from kakurenbo.core.errors import ParameterError, UsageError
-from kakurenbo.core.messages import text
+from kakurenbo.core.messages import Message, text
 
 
 def audit(
@@ -160,7 +160,7 @@ def audit(
     releases = _releases(release, released)
     held = None if holdout is None else _frame("holdout", holdout, notices)
     if method and len(releases) > 1:
-        raise ParameterError("method", text("expects.of_one_release"), method)
+        raise ParameterError("method", Message("expects.of_one_release"), method)
     with suggesting_columns(frame, [*releases, *options.earlier]):
         if method:
             options = with_rival(options, method, (frame, releases[0], held))
@@ -183,7 +183,7 @@ def _check_alone(**beside: object) -> None:
     """Refuse what makes no sense beside ``run``."""
     for name, value in beside.items():
         if value is not None:
-            raise ParameterError(name, text("expects.nothing_beside_run"), name)
+            raise ParameterError(name, Message("expects.nothing_beside_run"), name)
 
 
 def _remaking(
@@ -198,17 +198,17 @@ def _remaking(
     if isinstance(run, str):
         return Anonymizing.parsed(run, time_limit, shown=shown)
     if not callable(run):
-        raise ParameterError("run", text("expects.function_or_command"), type(run).__name__)
+        raise ParameterError("run", Message("expects.function_or_command"), type(run).__name__)
     return Calling(run, data, original, schema or infer_schema(original))
 
 
 def _releases(release: object, notices: list[Problem]) -> list[Frame]:
     if release is None:
-        raise UsageError(text("usage.audit_no_release"))
+        raise UsageError("usage.audit_no_release")
     if not isinstance(release, Mapping):
         return [_frame("release", release, notices, several=True)]
     if not release:
-        raise ParameterError("release", text("expects.some_release"), text("expects.no_records"))
+        raise ParameterError("release", Message("expects.some_release"), text("expects.no_records"))
     return [
         replace(_frame(str(name), data, notices, several=True), name=str(name))
         for name, data in release.items()
@@ -230,7 +230,7 @@ def _refusing_use() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(error.message) from error
 
 
 def _limits(limits: Mapping[str, float] | str | Path | None) -> Mapping[str, float]:

@@ -10,7 +10,7 @@ from typing import Any
 from kakurenbo.audit.result import RISKS, AuditResult
 from kakurenbo.core import STANDARD_INPUT, InputError, Source, read_json
 from kakurenbo.core.errors import ParameterError, UsageError
-from kakurenbo.core.messages import text
+from kakurenbo.core.messages import Message
 
 
 def is_baseline(content: object) -> bool:
@@ -56,13 +56,13 @@ def read_baseline(path: Path) -> dict[str, Any]:
         Where there is no such file, or it is another one.
     """
     if path != STANDARD_INPUT and not path.exists():
-        raise UsageError(text("usage.audit_no_baseline", path=str(path)))
+        raise UsageError("usage.audit_no_baseline", path=str(path))
     try:
         content = read_json(Source.of(path))
     except InputError:
         content = None
     if not isinstance(content, dict) or not is_baseline(content):
-        raise UsageError(text("usage.audit_baseline", path=str(path)))
+        raise UsageError("usage.audit_baseline", path=str(path))
     return content
 
 
@@ -83,5 +83,5 @@ def given_baseline(
     if isinstance(baseline, str | Path):
         return read_baseline(Path(baseline))
     if not is_baseline(baseline):
-        raise ParameterError("baseline", text("expects.earlier_audit"), type(baseline).__name__)
+        raise ParameterError("baseline", Message("expects.earlier_audit"), type(baseline).__name__)
     return baseline

@@ -19,7 +19,7 @@ from kakurenbo.audit.result import NAMES, Caveat, RecodedColumn, Risk
 from kakurenbo.audit.schema import TableSchema
 from kakurenbo.audit.spelling import digested
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import text
+from kakurenbo.core.messages import Message, text
 
 _MOSTLY = 0.5  # share of all cells
 _LONGER, _LONG = (
@@ -259,7 +259,7 @@ def overlap_caveats(original: Frame, holdout: Frame) -> Iterator[Caveat]:
     if beyond > 0 and shared.mean() > _ALL_OVERLAP:
         raise ParameterError(
             "holdout",
-            text("expects.strangers"),
+            Message("expects.strangers"),
             text("expects.rows_of_original", rows=int(shared.sum())),
         )
     if beyond > _SOME_OVERLAP:

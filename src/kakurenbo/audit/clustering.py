@@ -51,7 +51,7 @@ def _understood(there: Future[Any]) -> Future[Any]:
     done: Future[Any] = Future()
 
     def arrived(_: Future[Any]) -> None:
-        gone = KakurenboError("the workers are gone; start others and run the same command again")
+        gone = KakurenboError("error.cluster_workers_gone")
         error: BaseException | None = gone if there.cancelled() else there.exception()
         if error is None:
             done.set_result(there.result())
@@ -59,7 +59,7 @@ def _understood(there: Future[Any]) -> Future[Any]:
             done.set_exception(error)
         else:
             done.set_exception(
-                KakurenboError(f"the cluster could not do it ({type(error).__name__}: {error})")
+                KakurenboError("error.cluster_failed", error=f"{type(error).__name__}: {error}")
             )
 
     there.add_done_callback(arrived)

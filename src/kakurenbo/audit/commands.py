@@ -80,9 +80,9 @@ class Anonymizing:
         try:
             words = shlex.split(command)
         except ValueError:
-            raise UsageError(text("usage.audit_run_quote", command=command)) from None
+            raise UsageError("usage.audit_run_quote", command=command) from None
         if not words or not all(any(place in word for word in words) for place in (IN, OUT)):
-            raise UsageError(text("usage.audit_run", command=command))
+            raise UsageError("usage.audit_run", command=command)
         # It runs in another folder: what it names of this one is named in full.
         named = [
             word if (place == 0 and os.sep not in word) else _in_full(word)

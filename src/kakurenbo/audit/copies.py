@@ -17,7 +17,7 @@ from kakurenbo.audit.result import Caveat, Rate
 from kakurenbo.audit.rows import row_keys
 from kakurenbo.audit.tracing import released_form
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import text
+from kakurenbo.core.messages import Message, text
 
 _RARELY = 0.01  # p-value, or number of copies, below which chance made none
 _RARELY_NEAR = (
@@ -257,7 +257,7 @@ def released_caveats(coded: Coded, tables: Tables) -> Iterator[Caveat]:
     rows = round(held * len(theirs))
     if held > own + _ALL_RELEASED:
         raise ParameterError(
-            "holdout", text("expects.not_released"), text("expects.released_rows", rows=rows)
+            "holdout", Message("expects.not_released"), text("expects.released_rows", rows=rows)
         )
     if held > by_accident + _RELEASED:
         yield Caveat("holdout_released", {"rows": rows, "of": len(theirs)}, blocks=True)

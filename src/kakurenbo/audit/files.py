@@ -312,7 +312,7 @@ def arranged(
             shared = text("expects.some_columns", columns=original.columns)
             raise ParameterError("earlier" if frame in before else "release", shared, frame.name)
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
-        raise UsageError(text("usage.audit_holdout_column", file=holdout.name, column=lacking[0]))
+        raise UsageError("usage.audit_holdout_column", file=holdout.name, column=lacking[0])
     files = Files.of(frames, before, schema, names, original, holdout)
     base = encode(schema, names, original, original, holdout)
     return files.side_by_side(release.name, release.digest), Several(files, base)

@@ -32,7 +32,7 @@ from kakurenbo.core import (
 from kakurenbo.core.csv import cells_of, count_byte, split_lines
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.frames import AnonymizedFrame
-from kakurenbo.core.messages import Phrase, text
+from kakurenbo.core.messages import Message, Phrase, text
 from kakurenbo.core.problems import ProblemCollector, Severity
 from kakurenbo.core.texts import note_line_ends, plain_text, unix_lines
 
@@ -161,13 +161,15 @@ def frame_of(name: str, data: object) -> Frame:
     elif hasattr(data, "columns") and hasattr(data, "to_dict"):
         table = _from_pandas(data)
     else:
-        raise ParameterError(name, text("expects.frame"), type(data).__name__)
+        raise ParameterError(name, Message("expects.frame"), type(data).__name__)
     if not table.height:
-        raise ParameterError(name, text("expects.frame_with_records"), text("expects.no_records"))
+        raise ParameterError(
+            name, Message("expects.frame_with_records"), text("expects.no_records")
+        )
     found = ProblemCollector(name)
     cells = _texts(table, found)
     if found:
-        raise ParameterError(name, text("expects.frame_of_values"), found.problems()[0].column)
+        raise ParameterError(name, Message("expects.frame_of_values"), found.problems()[0].column)
     return Frame(name, cells, _digest_of(cells))
 
 
@@ -213,7 +215,7 @@ def _parquet_notes(notices: Sequence[Problem]) -> Iterator[str]:
     """What a Parquet file holds beside its cells, by what was told of it."""
     for told in notices:
         if told.code == "audit.parquet_notes":
-            yield from told.parameters["keys"]
+            yield from told.params["keys"]
         elif told.code == "audit.parquet_levels":
             yield f"Enum {told.column}"
 

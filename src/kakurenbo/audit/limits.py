@@ -20,7 +20,7 @@ from kakurenbo.audit.result import (
 from kakurenbo.audit.schema import read_settings
 from kakurenbo.core import Source
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import Phrase, text
+from kakurenbo.core.messages import Message, Phrase
 from kakurenbo.core.problems import ProblemCollector, Severity
 from kakurenbo.methods.registry import nearest_name
 
@@ -83,15 +83,15 @@ def given_limits(limits: Mapping[str, float]) -> dict[str, float]:
         if name not in DEFAULTS:
             raise ParameterError(
                 "limits",
-                text("expects.limit_names", names=list(DEFAULTS)),
+                Message("expects.limit_names", {"names": list(DEFAULTS)}),
                 name,
                 nearest_name(name, DEFAULTS),
             )
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if name == RECORDS and not (number and value >= 0 and value == int(value)):
-            raise ParameterError("limits", text("expects.limit_of_records"), f"{name} = {value}")
+            raise ParameterError("limits", Message("expects.limit_of_records"), f"{name} = {value}")
         if name != RECORDS and not (number and 0 <= value <= 1):
-            raise ParameterError("limits", text("expects.limit_shares"), f"{name} = {value}")
+            raise ParameterError("limits", Message("expects.limit_shares"), f"{name} = {value}")
     return {**DEFAULTS, **limits}
 
 

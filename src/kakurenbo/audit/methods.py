@@ -7,7 +7,7 @@ from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.schema import TableSchema
 from kakurenbo.contest import Anonymizer, rulebooks_for
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import text
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import make, parameters_of
 
@@ -36,12 +36,10 @@ def load_table_method(name: str) -> type[Anonymizer]:
         return found
     if name in registry.names(_GROUP):
         played = rulebooks_for(registry.load(_GROUP, name))
-        raise UsageError(
-            text("usage.no_table_method", method=name, rulebooks=played, methods=known)
-        )
+        raise UsageError("usage.no_table_method", method=name, rulebooks=played, methods=known)
     if near := registry.nearest_name(name, known):
-        raise UsageError(text("usage.near_table_method", method=name, near=near, methods=known))
-    raise UsageError(text("usage.unknown_table_method", method=name, methods=known))
+        raise UsageError("usage.near_table_method", method=name, near=near, methods=known)
+    raise UsageError("usage.unknown_table_method", method=name, methods=known)
 
 
 def build_table_method(told: str) -> Anonymizer:
@@ -64,18 +62,18 @@ def build_table_method(told: str) -> Anonymizer:
                 for one in known
             ]
             code = "usage.method_parameter" if known else "usage.method_without_parameters"
-            raise UsageError(text(code, method=name, parameter=wrong, takes="; ".join(takes)))
+            raise UsageError(code, method=name, parameter=wrong, takes="; ".join(takes))
     return make(cls, given)
 
 
 def check_fit(frame: Frame, schema: TableSchema, method: Anonymizer) -> None:
     """Raise :class:`UsageError` where a method cannot run on this machine or on this table, with what to do about it."""
     if lacking := method.lacking():
-        raise UsageError(retold(lacking))
+        raise UsageError(lacking)
     reason = misfit(frame, schema, method)
     if not reason:
         return
     # Defaults of some methods name columns of the contest that they come from.
     own = _COLUMNS in {one.name for one in parameters_of(type(method))} - method.given
     code = "usage.table_misfit_columns" if own else "usage.table_misfit"
-    raise UsageError(text(code, file=frame.name, reason=retold(reason)))
+    raise UsageError(code, file=frame.name, reason=reason)

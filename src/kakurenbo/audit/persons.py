@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kakurenbo.audit.clock import PERIODS
 from kakurenbo.audit.frames import Frame
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import text
+from kakurenbo.core.messages import Message
 
 Ints = NDArray[np.int64]
 
@@ -38,9 +38,11 @@ class Persons:
 
     def __post_init__(self) -> None:
         if self.period not in PERIODS:
-            raise ParameterError("period", text("expects.choices", choices=PERIODS), self.period)
+            raise ParameterError(
+                "period", Message("expects.choices", {"choices": PERIODS}), self.period
+            )
         if self.time == self.column:
-            raise ParameterError("time", text("expects.other_column_than_people"), self.time)
+            raise ParameterError("time", Message("expects.other_column_than_people"), self.time)
 
 
 def persons_of(column: str, time: str, period: str, key: Frame | None) -> Persons | None:
@@ -55,7 +57,7 @@ def persons_of(column: str, time: str, period: str, key: Frame | None) -> Person
         return Persons(column, time, period, key)
     for name, given in (("time", time), ("key", None if key is None else key.name)):
         if given:
-            raise ParameterError(name, text("expects.with_person"), given)
+            raise ParameterError(name, Message("expects.with_person"), given)
     return None
 
 

@@ -37,7 +37,7 @@ from kakurenbo.audit.tasks import FEWEST, Told
 from kakurenbo.audit.unit import Unit, by_person
 from kakurenbo.core import rng
 from kakurenbo.core.errors import ParameterError, UsageError
-from kakurenbo.core.messages import text
+from kakurenbo.core.messages import Message
 
 Three = tuple[Frame, Frame, Frame | None]
 """The original, the release and the holdout, if there is one."""
@@ -158,7 +158,9 @@ def _check_names(tables: Three, options: Options) -> None:
         for column in columns:
             if column not in original.columns:
                 raise ParameterError(
-                    what, text("expects.columns_of_original", columns=original.columns), column
+                    what,
+                    Message("expects.columns_of_original", {"columns": original.columns}),
+                    column,
                 )
     released = tuple(
         dict.fromkeys(
@@ -168,7 +170,7 @@ def _check_names(tables: Three, options: Options) -> None:
     for column in options.ignored:
         if column not in released:
             raise ParameterError(
-                "ignore", text("expects.columns_of_release", columns=released), column
+                "ignore", Message("expects.columns_of_release", {"columns": released}), column
             )
 
 
@@ -269,7 +271,9 @@ def _with_files(tables: Three, options: Options) -> tuple[Three, Several | None]
     if not release.parts and not options.earlier:
         return tables, None
     if options.persons is not None:
-        raise ParameterError("person", text("expects.no_person_of_files"), options.persons.column)
+        raise ParameterError(
+            "person", Message("expects.no_person_of_files"), options.persons.column
+        )
     release, several = arranged(
         schema_of(tables, options), options.identifiers, tables, options.earlier
     )
@@ -284,11 +288,11 @@ def shared_columns(tables: Three, options: Options) -> list[str]:
     if not names:
         raise ParameterError(
             "release",
-            text("expects.some_columns", columns=original.columns),
+            Message("expects.some_columns", {"columns": original.columns}),
             f"{release.name} ({', '.join(release.columns)})",
         )
     if holdout is not None and (lacking := [name for name in names if name not in holdout.columns]):
-        raise UsageError(text("usage.audit_holdout_column", file=holdout.name, column=lacking[0]))
+        raise UsageError("usage.audit_holdout_column", file=holdout.name, column=lacking[0])
     return names
 
 

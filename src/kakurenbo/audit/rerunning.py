@@ -34,7 +34,6 @@ from kakurenbo.audit.steps import step
 from kakurenbo.audit.tasks import FEWEST, Crew, Told
 from kakurenbo.core import rng
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
 
 CANARIES = "canaries"
 _PER_HALF, _MOST_CANARIES = 0.01, 100  # planted ones of a half, and at most
@@ -82,7 +81,7 @@ def audit_command(
         Where the command failed, or something is wrong with a release.
     """
     if len(original) < 4 * FEWEST:
-        raise UsageError(text("usage.audit_run_small", rows=len(original), least=4 * FEWEST))
+        raise UsageError("usage.audit_run_small", rows=len(original), least=4 * FEWEST)
     options = replace(options, schema=options.schema or infer_schema(original))
     made = [_made(original, command, options, number, tell) for number in range(runs)]
     audits = [_audited(one, made, options, tell, crew) for one in made]
@@ -180,7 +179,7 @@ def canaries(original: Frame, count: int, lot: np.random.Generator) -> pl.DataFr
         found = (drawn if found is None else pl.concat([found, drawn])).unique(maintain_order=True)
         if found.height >= count:
             return found[:count]
-    raise UsageError(text("usage.audit_run_canaries", count=count))
+    raise UsageError("usage.audit_run_canaries", count=count)
 
 
 def _told(

@@ -78,6 +78,6 @@ def rehearsals(
         try:
             cells, _ = anonymized(half, columns, method, lot)
         except InputError as error:
-            raise UsageError(str(error)) from error
+            raise UsageError(error.message) from error
         found.append(Rehearsal(Frame(f"rehearsal {number + 1}", cells, ""), members))
     return tuple(found)

@@ -48,7 +48,7 @@ from kakurenbo.audit.rivals import rehearsals
 from kakurenbo.audit.tasks import TASKS, Crew, Prepared, Submit, Told, threads
 from kakurenbo.core import rng
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import text
+from kakurenbo.core.messages import Message
 
 Rows = NDArray[np.int64]
 STEPS = ("recoding", "encode", *(name for name in TASKS if name != "columns"))
@@ -68,9 +68,9 @@ def with_rival(options: Options, method: str, tables: Three) -> Options:
     tables, _, _ = by_own_names(tables, options)
     original, release, holdout = tables
     if holdout is None:
-        raise ParameterError("method", text("expects.with_holdout"), method)
+        raise ParameterError("method", Message("expects.with_holdout"), method)
     if options.persons is not None or release.parts or options.earlier:
-        raise ParameterError("method", text("expects.one_row_per_person"), method)
+        raise ParameterError("method", Message("expects.one_row_per_person"), method)
     schema = schema_of(tables, options)
     shared_columns(tables, options)
     schema = schema.only([name for name in schema.names if name not in options.identifiers])

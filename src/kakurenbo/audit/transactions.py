@@ -19,7 +19,7 @@ from kakurenbo.audit.schema import MISSING
 from kakurenbo.audit.truth import truth_of
 from kakurenbo.core import InputError, gather
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import text
+from kakurenbo.core.messages import Message, text
 from kakurenbo.core.problems import ProblemCollector, Severity
 
 
@@ -70,7 +70,7 @@ def read_transactions(
         for role, frame in people:
             if name and name not in frame.columns:
                 raise ParameterError(
-                    what, text(f"expects.column_of.{role}", columns=frame.columns), name
+                    what, Message(f"expects.column_of.{role}", {"columns": frame.columns}), name
                 )
     if persons.column not in release.columns:
         return None
@@ -91,7 +91,7 @@ def read_transactions(
     if held is not None and (shared := sorted(set(rows[0].names) & set(held.names))):
         raise ParameterError(
             "holdout",
-            text("expects.strangers"),
+            Message("expects.strangers"),
             text("expects.people_of_original", people=len(shared)),
         )
     truth = truth_of(persons, rows[0], rows[-1], clock)

@@ -71,7 +71,7 @@ def by_person(
     try:
         found = read_transactions(persons, *tables)
     except InputError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(error.message) from error
     frames = {
         "original": original,
         "release": release,

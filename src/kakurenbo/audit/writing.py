@@ -11,7 +11,7 @@ from kakurenbo.audit.report import html_audit, markdown_audit
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.core import json_bytes, write_file
 from kakurenbo.core.errors import ParameterError, UsageError
-from kakurenbo.core.messages import LANGUAGES, speaking, text
+from kakurenbo.core.messages import LANGUAGES, Message, speaking
 
 _RENDERERS: Mapping[str, Callable[[AuditResult], bytes]] = MappingProxyType(
     {
@@ -25,7 +25,7 @@ _RENDERERS: Mapping[str, Callable[[AuditResult], bytes]] = MappingProxyType(
 def check_report_name(path: Path) -> None:
     """Raise :class:`UsageError` where the name of a report ends in no format that there is."""
     if path.suffix not in _RENDERERS:
-        raise UsageError(text("usage.audit_out", path=str(path)))
+        raise UsageError("usage.audit_out", path=str(path))
 
 
 def write_report(result: AuditResult, path: str | Path, language: str | None = None) -> None:
@@ -33,7 +33,9 @@ def write_report(result: AuditResult, path: str | Path, language: str | None = N
     path = Path(path)
     check_report_name(path)
     if language is not None and language not in LANGUAGES:
-        raise ParameterError("language", text("expects.choices", choices=list(LANGUAGES)), language)
+        raise ParameterError(
+            "language", Message("expects.choices", {"choices": list(LANGUAGES)}), language
+        )
     with contextlib.nullcontext() if language is None else speaking(language):
         content = _RENDERERS[path.suffix](result)
     write_file(path, content, private=True)

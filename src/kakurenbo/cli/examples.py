@@ -81,7 +81,10 @@ def _filled(template: str, rulebook: str, method: str) -> str:
         if f"{{{kind}}}" in template:
             cls = registry.load("rulebooks", rulebook)
             played = [getattr(player, kind) for player in cls.default_players]
-            parts[kind], parts["options"] = _method(f"{kind}s", cls, method, played)
+            name, options = _method(f"{kind}s", cls, method, played)
+            if kind == "anonymizer" and registry.find("anonymizers", name).takes_release:
+                options += " --release release"
+            parts |= {kind: name, "options": options}
     return template.format_map(parts)
 
 

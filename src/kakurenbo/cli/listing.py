@@ -22,7 +22,7 @@ from kakurenbo.cli.examples import (
     publish_example,
 )
 from kakurenbo.cli.options import JSON, Command, Group, description
-from kakurenbo.core.messages import language, render, retold, text, text_or
+from kakurenbo.core.messages import language, render, text, text_or
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
@@ -50,7 +50,10 @@ def _print_list(group: str, as_json: bool, rulebook: str | None = None) -> None:
 
 def _shown(entry: Mapping[str, Any]) -> dict[str, Any]:
     parameters = [
-        {key: value for key, value in parameter.items() if key != "typed"}
+        {
+            **{key: value for key, value in parameter.items() if key != "typed"},
+            "none": text_or(parameter["none"], parameter["none"]),
+        }
         for parameter in entry["parameters"]
     ]
     return {**{key: entry[key] for key in _SHOWN if key in entry}, "parameters": parameters}
@@ -86,12 +89,13 @@ def _table(entries: Entries) -> Table:
 
 def _with_default(parameter: Mapping[str, Any]) -> str:
     """Show a parameter with its default, and what none means: ``columns=none (all columns)``."""
-    name, default, none = parameter["name"], parameter["default"], parameter["none"]
+    name, default = parameter["name"], parameter["default"]
+    none = text_or(parameter["none"], parameter["none"])
     if default not in (None, "", (), []):
         return f"{name}={parameter['typed']}"
     if default is not None and not none:
         return str(name)
-    meaning = f" ({retold(none)})" if none else ""
+    meaning = f" ({none})" if none else ""
     shown = "none" if default is None else '""'
     return f"{name}={shown}{meaning}"
 
@@ -156,7 +160,7 @@ def _entry(group: str, name: str) -> dict[str, Any]:
         entry = {
             "name": parameter.name,
             "meaning": parameter.meaning,
-            "expects": parameter.expectation,
+            "expects": parameter.expectation.text(),
             "default": default,
             "none": parameter.none,
             "typed": output.short(default),

@@ -7,7 +7,6 @@ import errno
 import importlib
 import io
 import os
-import re
 import signal
 import sys
 import threading
@@ -21,7 +20,7 @@ from kakurenbo.__main__ import INTERRUPTED
 from kakurenbo.cli.click_words import translate_click
 from kakurenbo.core.compiling import announce_with
 from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
-from kakurenbo.core.messages import language, retold, speaking, system_error, text, text_or
+from kakurenbo.core.messages import language, speaking, system_error, text, text_or
 from kakurenbo.core.problems import InputError
 
 TASKS = {
@@ -61,7 +60,6 @@ VERBS = {name: f"verb.{name}" for name in MODULES}
 DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
 _PIPE_CLOSED = 141  # as shells say it of who writes into a closed pipe
 _JAPANESE = "かくれんぼ"
-_TRANSLATED = re.compile("[。、]|です|ます|ません")  # a sentence that is Japanese already
 _AUDIT_ARGUMENTS = ("original", "release")  # which Python takes as parameters
 
 
@@ -214,8 +212,7 @@ def _message(error: Exception, words: list[str]) -> str:
         if error.parameter in _AUDIT_ARGUMENTS and "audit" in words:
             return error.told(error.parameter.upper())
     if isinstance(error, KakurenboError):
-        message = str(error)
-        return message if _TRANSLATED.search(message) else retold(message)
+        return str(error)
     if isinstance(error, OSError):
         return text("cli.no_access", error=system_error(error))
     if isinstance(error, MemoryError):

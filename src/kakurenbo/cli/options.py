@@ -298,7 +298,8 @@ class PluginGroup(Group):
             return self.make_command(cmd_name, plugin)
         if self.commands:
             raise self.unknown(cmd_name)
-        return None
+        names = self.plugins()
+        raise UsageError(text("usage.not_offered", verb=self.name, name=cmd_name, names=names))
 
     def unknown(self, name: str = "") -> UsageError:
         """Return an error that lists what can stand here, with a command to copy."""
@@ -382,7 +383,7 @@ def method_command(
                     from kakurenbo.contest import misfit
 
                     if reason := misfit(rulebook, method):
-                        raise UsageError(f"{method_name} {reason}")
+                        raise UsageError("error.method_misfit", method=method_name, reason=reason)
                     return run(rulebook(), method, **values)
 
                 parameters = parameters_of(cls)

@@ -240,7 +240,8 @@ def attack(
     rules = rulebook.in_folder(target[0])
     declared = registry.build("anonymizers", mechanism, files=True) if mechanism else None
     if declared is not None and (reason := misfit(type(rules), declared)):
-        raise UsageError(f"{registry.name_of(str(mechanism))} {reason}")
+        name = registry.name_of(str(mechanism))
+        raise UsageError("error.method_misfit", method=name, reason=reason)
     with collect_notices() as notices:
         attacked = rules.read_target(*target, declared=declared)
     parts = parts_in(target[0]) if len(target) == 1 and target[0].is_dir() else []

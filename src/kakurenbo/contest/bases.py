@@ -364,7 +364,7 @@ def two_files(
     if len(sources) != 2:
         release = rulebook.release_name("01")
         raise UsageError(
-            f"{rulebook.name} attacks know two files: {name} and {release}, in this order"
+            "error.attack_files", rulebook=rulebook.name, population=name, release=release
         )
     first, second = sources
     return (second, first) if second.name.removesuffix(".gz") == name else (first, second)

@@ -119,9 +119,7 @@ def revealed_seed(opening: bytes) -> int:
     """The contest seed that an opening reveals."""
     text = _parsed(opening, OPENING_FILE).get("seed")
     if not isinstance(text, str) or not text.isascii() or not text.isdecimal() or len(text) > 100:
-        raise UsageError(
-            f"{OPENING_FILE}: the revealed seed is not a number; give the file as prepare wrote it"
-        )
+        raise UsageError("error.seed_no_number", at=OPENING_FILE)
     return int(text)
 
 
@@ -148,18 +146,16 @@ def _parsed(data: bytes, name: str) -> dict[str, Any]:
     try:
         content = read_json(Source(name, data))
     except InputError as error:
-        raise UsageError(f"{error}; it was damaged after it was written") from error
+        raise UsageError("error.damaged", problem=error) from error
     if not isinstance(content, dict):
-        raise UsageError(f"{name}: this does not hold what prepare writes there")
+        raise UsageError("error.not_what_was_written", at=name, writer="prepare")
     return content
 
 
 def _bound(published: Mapping[str, Any]) -> Mapping[str, Any]:
     bound = published.get("commitments")
     if not isinstance(bound, dict) or SEED not in bound:
-        raise UsageError(
-            f"{COMMITMENTS_FILE}: there are no commitments in it; give the file as prepare wrote it"
-        )
+        raise UsageError("error.no_commitments", at=COMMITMENTS_FILE)
     return bound
 
 

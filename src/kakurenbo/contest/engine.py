@@ -16,7 +16,7 @@ bytes, so a step runs anywhere. What fails on one team's files costs these files
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -234,6 +234,7 @@ def judge_release(
     """
     rules, team = prepared.rules, team_of(target)
     is_attachment = rules.phase(ANONYMIZE).is_attachment
+    submitted = [source.loaded() for source in submitted]
     attached = [source for source in submitted if is_attachment(source.name)]
     files = [source for source in submitted if source not in attached]
     attachments = Attachments.read(rules, team, attached)
@@ -249,7 +250,11 @@ def judge_release(
     return replace(
         outcome,
         record=replace(outcome.record, files=tuple(source.name for source in submitted)),
-        submitted=_packed([*files, *attached]),
+        submitted={
+            source.name: source.origin
+            for source in (*files, *attached)
+            if isinstance(source.origin, bytes)
+        },
     )
 
 
@@ -312,15 +317,6 @@ def _refused(record: ReleaseRecord, problems: Problems) -> ReleaseOutcome:
     return ReleaseOutcome(
         replace(record, state=REFUSED, cause=lines[0], problems=lines), refusal=problems
     )
-
-
-def _packed(sources: Iterable[Source]) -> dict[str, bytes]:
-    """Return files as they were submitted, without those that cannot be read."""
-    packed = {}
-    for source in sources:
-        with suppress(InputError):
-            packed[source.name] = source.read_packed()
-    return packed
 
 
 def _left_out(problem: Problem) -> Problem:
@@ -399,7 +395,7 @@ def _unreadable(prepared: PreparedRound[Any], outcome: ReleaseOutcome) -> Proble
 class PublishedTargets(Mapping[str, Target[Any, Any]]):
     """The published targets of a round by name, with their answers where the judge asks.
 
-    Each is read when it is first needed, once; tables that several share, such as the population, are parsed once.
+    Each is read when it is first needed, once; tables that several share, such as the population, are read and parsed once.
 
     Parameters
     ----------
@@ -428,13 +424,14 @@ class PublishedTargets(Mapping[str, Target[Any, Any]]):
         facts: ContestFacts | None = None,
         with_knowledge: bool = True,
     ) -> None:
-        self._folders, self._others, self._answers = targets, others, answers
+        self._folders, self._answers = targets, answers
+        self._others = [folder.loaded() for folder in others]
         self._attacker, self._with_knowledge = attacker, with_knowledge
         self._tables = Memory(_TABLES)
         if facts is None and targets:
             facts = next(iter(targets.values())).facts(rulebook.name)
             if facts is None:
-                raise KakurenboError("a published folder lacks its contest.json")
+                raise KakurenboError("error.lacks_contest")
         self.facts = facts
         self.rules = rulebook.under(facts)
         self._target, self.answer = cache(self._read_target), cache(self._read_answer)
@@ -466,13 +463,17 @@ class PublishedTargets(Mapping[str, Target[Any, Any]]):
                 )
             return target if self._with_knowledge else replace(target, knowledge=None)
         except InputError as error:
-            raise KakurenboError(f"targets/{name} was damaged: {error}") from error
+            raise KakurenboError(
+                "error.part_broken", part=f"targets/{name}", reason=error
+            ) from error
 
     def _read_answer(self, name: str) -> Any:
         try:
             return self.rules.read_answer(self._answers[name])
         except InputError as error:
-            raise KakurenboError(f"answers/{name} was damaged: {error}") from error
+            raise KakurenboError(
+                "error.part_broken", part=f"answers/{name}", reason=error
+            ) from error
 
     def __getitem__(self, name: str) -> Target[Any, Any]:
         if name not in self._folders:

@@ -109,11 +109,9 @@ def parse_facts(source: Source, place: str) -> ContestFacts:
     try:
         return msgspec.convert(read_json(source, _MAX_BYTES), ContestFacts)
     except InputError as error:
-        raise UsageError(f"{place}: {error.problems[0].sentence}") from error
+        raise UsageError(error.problems[0].statement, at=place) from error
     except msgspec.ValidationError as error:
-        raise UsageError(
-            f"{place}: this is no contest.json that prepare or publish wrote ({error})"
-        ) from None
+        raise UsageError("error.no_contest_file", at=place, reason=error) from None
 
 
 def read_facts(path: Path, rulebook: str = "") -> ContestFacts | None:
@@ -131,7 +129,5 @@ def read_facts(path: Path, rulebook: str = "") -> ContestFacts | None:
         return None
     facts = parse_facts(Source.of(place), str(place))
     if rulebook and facts.rulebook != rulebook:
-        raise UsageError(
-            f"{place}: this folder belongs to a contest of {facts.rulebook}, not of {rulebook}"
-        )
+        raise UsageError("error.other_contest", at=place, theirs=facts.rulebook, ours=rulebook)
     return facts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kakurenbo.contest.rulebook import AnyRulebook
+from kakurenbo.core.messages import Message
 from kakurenbo.methods import registry
 from kakurenbo.methods.base import Anonymizer, Attack
 
@@ -22,12 +23,12 @@ def fits(rulebook: type[AnyRulebook], method: type[AnyMethod]) -> bool:
     return issubclass(rulebook.knowledge, method.knowledge)
 
 
-def misfit(rulebook: type[AnyRulebook], method: AnyMethod) -> str:
+def misfit(rulebook: type[AnyRulebook], method: AnyMethod) -> str | Message:
     """Why a method with its parameters does not play a rulebook, as the end of a sentence; empty where it does."""
     if not fits(rulebook, type(method)):
-        return f"does not play {rulebook.name}"
+        return Message("misfit.contest", {"rulebook": rulebook.name})
     reason = method.unfit(rulebook.schema) if isinstance(method, Anonymizer) else ""
-    return f"does not fit the tables of {rulebook.name}: {reason}" if reason else ""
+    return Message("misfit.tables", {"rulebook": rulebook.name, "reason": reason}) if reason else ""
 
 
 def rulebooks_for(method: type[AnyMethod]) -> tuple[str, ...]:

@@ -91,6 +91,17 @@ class ContestFolder:
         aside = (*README_FILES, CONTEST_FILE)
         return tuple(Source(name, self._place[name]) for name in names if name not in aside)
 
+    def loaded(self) -> ContestFolder:
+        """Return the folder with its files in memory."""
+        if self.file is not None:
+            return self
+        folder = ContestFolder(self._place, self.name, self._whole)
+        if self.file is not None:
+            return self
+        folder = ContestFolder(self._place, self.name, self._whole)
+        folder.sources = tuple(source.loaded() for source in self.sources)
+        return folder
+
     def source(self, name: str) -> Source | None:
         """Return the file of this name, packed or not; None where there is none."""
         by_name = {source.name: source for source in self.sources}
@@ -114,7 +125,7 @@ class ContestFolder:
         facts = self._facts
         if facts is not None and rulebook and facts.rulebook != rulebook:
             raise UsageError(
-                f"{self._facts_place}: this folder belongs to a contest of {facts.rulebook}, not of {rulebook}"
+                "error.other_contest", at=self._facts_place, theirs=facts.rulebook, ours=rulebook
             )
         return facts
 
@@ -171,7 +182,7 @@ class ContestFolder:
         if isinstance(self._place, Path):
             return read_file(self._place / name)
         if name not in self._place:
-            raise UsageError(f"{self.name}/{name}: there is no such file")
+            raise UsageError("source.missing", at=f"{self.name}/{name}")
         return self._place[name]
 
     def folder(self, name: str) -> ContestFolder:
@@ -188,7 +199,7 @@ class ContestFolder:
     def check_exists(self) -> None:
         """Raise UsageError where there is no such file or folder."""
         if isinstance(self._place, Path) and not self._place.exists():
-            raise UsageError(f"{self._place}: there is no such file or folder")
+            raise UsageError("error.no_file", at=self._place)
 
     def __str__(self) -> str:
         return str(self._place) if isinstance(self._place, Path) else self.name

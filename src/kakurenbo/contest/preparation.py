@@ -16,6 +16,7 @@ from kakurenbo.contest.folders import ContestFolder, Files
 from kakurenbo.contest.results import team_of
 from kakurenbo.core import README_FILES, InputError, Source, collect_notices
 from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.core.remembering import Memory, remembering_tables
 from kakurenbo.core.rng import stream
 
@@ -144,9 +145,7 @@ class PreparedRound(Generic[H]):
         facts = self.folder.folder("public").facts(rulebook.name)
         secret = self.folder.folder("secret")
         if facts is None or not secret.has(OPENING_FILE):
-            raise UsageError(
-                f"{self.folder}: give the organizer's folder, which prepare wrote with -o; it has 'public' and 'secret'"
-            )
+            raise UsageError("error.no_preparation", at=self.folder)
         self.facts = facts
         self.rules = rulebook.under(facts)
         self.seed = revealed_seed(secret.read(OPENING_FILE))
@@ -191,17 +190,15 @@ class PreparedRound(Generic[H]):
                     folder = self.folder.folder(f"teams/{team}")
                     self._handouts[team] = self.rules.read_handout(folder)
             except InputError as error:
-                message = f"the handout of team {team} cannot be read: {error}"
-                raise KakurenboError(message) from error
+                place = Message("error.handout_damaged", {"team": team})
+                raise KakurenboError(error.message, at=place) from error
         return self._handouts[team]
 
     def secrets(self, target: str) -> Secrets[H]:
         """What is needed to grade and publish a release that goes by this name."""
         team = team_of(target)
         if team not in self.teams:
-            raise UsageError(
-                f"there is no team {team!r} in this round (there are {', '.join(self.teams)})"
-            )
+            raise UsageError("error.no_team_in_round", name=repr(team), teams=list(self.teams))
         return Secrets(team, target, self.handout(team), self)
 
     def read(self, name: str, reader: Callable[[Source], V], team: str = "") -> V:
@@ -217,10 +214,8 @@ class PreparedRound(Generic[H]):
                     with collect_notices(), remembering_tables(self.tables):
                         value = reader(source)
                 except InputError as error:
-                    message = f"the organizer's folder was damaged: {error}"
-                    raise KakurenboError(message) from error
+                    damaged = Message("error.preparation_damaged")
+                    raise KakurenboError(error.message, at=damaged) from error
                 self._parsed[place, name] = value
                 return value
-        raise KakurenboError(
-            f"the organizer's folder lacks {name}; give the folder as prepare wrote it"
-        )
+        raise KakurenboError("error.preparation_lacks", name=name)

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import html
-import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from kakurenbo.contest.declarations import ANONYMIZE, ATTACK, FilePattern, Phase
-from kakurenbo.contest.facts import ATTACKERS, PUBLIC, TARGET, TEAM, ContestFacts, part_folder
+from kakurenbo.contest.declarations import ANONYMIZE, ATTACK, Phase
+from kakurenbo.contest.facts import (
+    ATTACKERS,
+    PART_FOLDER,
+    PUBLIC,
+    TARGET,
+    TEAM,
+    ContestFacts,
+    part_folder,
+)
 from kakurenbo.contest.schedule import round_title
 from kakurenbo.core import README_FILES
 from kakurenbo.core.messages import is_known, render
 from kakurenbo.methods import registry
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from kakurenbo.contest.rulebook import AnyRulebook
 
 RELEASE, GUESS = "release", "guess"
@@ -35,11 +44,10 @@ _MAX_LISTED = 3
 
 def readme_files(rules: AnyRulebook, facts: ContestFacts, names: Iterable[str]) -> dict[str, bytes]:
     """Return both READMEs of the folder that ``facts`` belong to and that holds the files ``names``."""
-    contents = [
-        _Readme(rules.under(facts), facts, tuple(names), language) for language in ("en", "ja")
-    ]
+    rules, listed = rules.under(facts), tuple(names)
     return {
-        file: content.text().encode() for file, content in zip(README_FILES, contents, strict=True)
+        file: _readme(rules, facts, listed, language).encode()
+        for file, language in zip(README_FILES, ("en", "ja"), strict=True)
     }
 
 
@@ -75,175 +83,138 @@ def judges_text(rulebook: str, judges: Sequence[str], language: str) -> str:
     return f"{teams} {render(code, {}, language).message}"
 
 
-@dataclass(frozen=True)
-class _Readme:
-    """One README in one language."""
+def _readme(rules: AnyRulebook, facts: ContestFacts, names: Sequence[str], language: str) -> str:
+    """Return the README of a folder in one language."""
+    say = partial(_say, language)
+    code = f"rulebooks.{rules.name}"
+    title = render(code, {}, language).message if is_known(code, language) else rules.title
+    round_ = round_title(facts.round, language)
+    columns = [] if facts.folder == PUBLIC else _columns(rules, language)
+    conditions = [
+        *(condition.text(language) for condition in rules.conditions()),
+        *threshold_texts(rules, language),
+    ]
+    for phase in rules.phases:
+        texts = submission_texts(phase, language)
+        conditions.append(f"{say(f'submissions.{phase.name}')} {' '.join(texts)}")
+    if facts.judges:
+        conditions.append(judges_text(rules.name, facts.judges, language))
+    is_played = rules.round_name in rules.rounds  # in a trial teams only try the tools
+    later = ""
+    if facts.folder in (TEAM, ATTACKERS) and is_played:
+        file = _guess_name(rules, target="TT", attacker=facts.team or "NN")
+        later = say("attack_later", file=file)
+    text = _template().render(
+        say=say,
+        rules=rules,
+        facts=facts,
+        heading=say("title", rulebook=rules.name, round=round_) if round_ else rules.name,
+        title=title,
+        files=_files(rules, names, language),
+        columns=columns,
+        columns_shortened=any("…" in domain for _, domain in columns),
+        conditions=conditions,
+        schedule=[
+            (dates, html.escape(event, quote=False).replace("[", r"\["))
+            for dates, event in facts.schedule.rows(language)
+        ],
+        prohibited=[render(code, {}, language).message for code in rules.prohibited],
+        commands=_commands(rules, facts, names, is_played),
+        later=later,
+    )
+    return f"{text.rstrip()}\n"
 
-    rules: AnyRulebook
-    facts: ContestFacts
-    names: tuple[str, ...]
-    language: str
 
-    def text(self) -> str:
-        """Return the whole file."""
-        rules, facts = self.rules, self.facts
-        about = {"team": facts.team, "target": facts.target}
-        code = f"rulebooks.{rules.name}"
-        title = self._code(code) if is_known(code, self.language) else rules.title
-        round_ = round_title(facts.round, self.language)
-        lines = [
-            f"# {self._say('title', rulebook=rules.name, round=round_) if round_ else rules.name}",
-            "",
-        ]
-        lines += [self._say("about", title=title), ""]
-        lines += [self._say(f"folder.{facts.folder}", **about), ""]
-        lines += self._section("files", self._files())
-        if facts.folder != PUBLIC:
-            lines += self._section("columns", self._columns())
-        lines += self._section("rules", self._rules())
-        lines += self._section("schedule", self._schedule())
-        lines += self._section(
-            "prohibited", self._list(self._code(code) for code in rules.prohibited)
-        )
-        lines += self._section("commands", self._commands())
-        return "\n".join(lines).rstrip() + "\n"
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # slow to load
 
-    def _say(self, code: str, **parameters: Any) -> str:
-        return self._code(f"readme.{code}", **parameters)
+    environment = Environment(
+        loader=PackageLoader("kakurenbo.contest"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # Markdown
+    )
+    return environment.get_template("readme.md.jinja")
 
-    def _code(self, code: str, **parameters: Any) -> str:
-        return render(code, parameters, self.language).message
 
-    def _section(self, name: str, lines: Iterable[str]) -> list[str]:
-        content = list(lines)
-        return [f"## {self._say(name)}", "", *content, ""] if content else []
+def _say(language: str, code: str, /, **parameters: Any) -> str:
+    return render(f"readme.{code}", parameters, language).message
 
-    def _list(self, items: Iterable[str]) -> Iterator[str]:
-        return (f"- {item}" for item in items)
 
-    def _table(self, first: str, second: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-        yield f"| {self._say(first)} | {self._say(second)} |"
-        yield "| --- | --- |"
-        for left, right in rows:
-            yield f"| {left} | {right.replace('|', chr(92) + '|')} |"
+def _files(rules: AnyRulebook, names: Sequence[str], language: str) -> list[tuple[str, str]]:
+    """Describe every file; files of one description share a line."""
+    described = {**_COMMON_FILES, **rules.file_descriptions}
+    by_code: dict[str, list[str]] = {}
+    shown = {part_folder("NN") if PART_FOLDER.fullmatch(name) else name for name in names}
+    for name in sorted(shown):
+        codes = (code for pattern, code in described.items() if fnmatchcase(name, pattern))
+        by_code.setdefault(next(codes, "readme.file.other"), []).append(f"`{name}`")
+    return [
+        (_shorten(quoted, language), render(code, {}, language).message)
+        for code, quoted in by_code.items()
+    ]
 
-    def _files(self) -> Iterator[str]:
-        """Describe every file; files of one description share a line."""
-        described = {**_COMMON_FILES, **self.rules.file_descriptions}
-        by_code: dict[str, list[str]] = {}
-        for name in sorted(
-            {re.sub(r"^for_[0-9]+$", part_folder("NN"), name) for name in self.names}
-        ):
-            code = next(
-                (code for pattern, code in described.items() if fnmatchcase(name, pattern)),
-                "readme.file.other",
+
+def _columns(rules: AnyRulebook, language: str) -> list[tuple[str, str]]:
+    """Describe every column; neighbours with the same domain share a line."""
+    rows = []
+    schema = rules.release_schema()
+    for domain, columns in groupby(schema, key=lambda column: column.domain.text(language)):
+        quoted = []
+        for column in columns:
+            name, synonym = f"`{column.name}`", rules.column_synonyms.get(column.name)
+            quoted.append(
+                _say(language, "synonym", name=name, synonym=f"`{synonym}`") if synonym else name
             )
-            by_code.setdefault(code, []).append(name)
-        rows = (
-            (self._shortened([f"`{name}`" for name in names]), self._code(code))
-            for code, names in by_code.items()
-        )
-        return self._table("file", "holds", rows)
+        rows.append((_shorten(quoted, language), domain))
+    return rows
 
-    def _columns(self) -> Iterator[str]:
-        """Describe every column; neighbours with the same domain share a line."""
-        rows = []
-        schema = self.rules.release_schema()
-        for domain, columns in groupby(
-            schema, key=lambda column: column.domain.text(self.language)
-        ):
-            rows.append(
-                (self._shortened([self._column_name(column.name) for column in columns]), domain)
-            )
-        yield from self._table("column", "values", rows)
-        if any("…" in domain for _, domain in rows):
-            yield ""
-            yield self._say("all_values", rulebook=self.rules.name)
 
-    def _column_name(self, name: str) -> str:
-        synonym = self.rules.column_synonyms.get(name)
-        return (
-            self._say("synonym", name=f"`{name}`", synonym=f"`{synonym}`")
-            if synonym
-            else f"`{name}`"
-        )
+def _shorten(quoted: Sequence[str], language: str) -> str:
+    if len(quoted) <= _MAX_LISTED:
+        return ", ".join(quoted)
+    return _say(language, "many", first=quoted[0], last=quoted[-1], count=len(quoted))
 
-    def _shortened(self, quoted: Sequence[str]) -> str:
-        if len(quoted) <= _MAX_LISTED:
-            return ", ".join(quoted)
-        return self._say("many", first=quoted[0], last=quoted[-1], count=len(quoted))
 
-    def _rules(self) -> Iterator[str]:
-        yield from self._list(
-            condition.text(self.language) for condition in self.rules.conditions()
-        )
-        yield from self._list(threshold_texts(self.rules, self.language))
-        for phase in self.rules.phases:
-            texts = submission_texts(phase, self.language)
-            yield f"- {self._say(f'submissions.{phase.name}')} {' '.join(texts)}"
-        if self.facts.judges:
-            yield f"- {judges_text(self.rules.name, self.facts.judges, self.language)}"
-
-    def _schedule(self) -> Iterator[str]:
-        if self.facts.schedule:
-            rows = self.facts.schedule.rows(self.language)
-            escaped = (
-                (dates, html.escape(title, quote=False).replace("[", r"\["))
-                for dates, title in rows
-            )
-            yield from self._table("date", "event", escaped)
-
-    def _commands(self) -> Iterator[str]:
-        """Give the commands that work in this folder, each after what it does."""
-        steps = {TEAM: self._team_commands, TARGET: self._target_commands}.get(self.facts.folder)
-        commands = [("status", "kakurenbo status ."), *(steps() if steps else [])]
-        for name, command in commands:
-            yield from (self._say(f"command.{name}"), "", f"```console\n$ {command}\n```", "")
-        if self.facts.folder in (TEAM, ATTACKERS) and self._is_played:
-            attacker = self.facts.team or "NN"
-            yield self._say("attack_later", file=self._guess_name(target="TT", attacker=attacker))
-
-    @property
-    def _is_played(self) -> bool:
-        """Whether teams submit in this round; in a trial they only try the tools."""
-        return self.rules.round_name in self.rules.rounds
-
-    def _team_commands(self) -> list[tuple[str, str]]:
-        rules, team = self.rules, self.facts.team
+def _commands(
+    rules: AnyRulebook, facts: ContestFacts, names: Sequence[str], is_played: bool
+) -> list[tuple[str, str]]:
+    """Return the commands that work in a folder, each after the code of what it does."""
+    commands = [("status", "kakurenbo status .")]
+    submit = "kakurenbo submit CONTEST {folder} --round {round} --phase {phase}"
+    if facts.folder == TEAM:
         method, options = _method(player.anonymizer for player in rules.field())
         needed = [ways for ways in rules.phase(ANONYMIZE).ways() if not ways[0].optional]
-        pattern = rules.release_pattern
-        several = len(needed) > 1 or bool(pattern.numbers)
-        out = RELEASE if several else f"{RELEASE}/{rules.release_name(team)}"
-        commands = [
+        several = len(needed) > 1 or rules.release_pattern.numbers
+        out = RELEASE if several else f"{RELEASE}/{rules.release_name(facts.team)}"
+        commands += [
             ("anonymize", f"kakurenbo anonymize {rules.name} {method} . {out}{options}"),
             ("check", f"kakurenbo check {rules.name} . {RELEASE}"),
             ("measure", f"kakurenbo measure {rules.name} . {RELEASE}"),
         ]
-        submit = (
-            f"kakurenbo submit CONTEST {RELEASE} --round {rules.round_name} --phase {ANONYMIZE}"
-        )
-        return [*commands, ("submit", submit)] if self._is_played else commands
-
-    def _target_commands(self) -> list[tuple[str, str]]:
-        rules, facts = self.rules, self.facts
+        if is_played:
+            command = submit.format(folder=RELEASE, round=rules.round_name, phase=ANONYMIZE)
+            commands.append(("submit", command))
+    if facts.folder == TARGET:
         method, options = _method(player.attack for player in rules.field())
         attacker = next((team for team in facts.teams if team != facts.team), "NN")
-        guess = f"{GUESS}/{self._guess_name(target=facts.target, attacker=attacker)}"
+        guess = f"{GUESS}/{_guess_name(rules, target=facts.target, attacker=attacker)}"
         part = part_folder(attacker)
-        target = part if part in self.names else "."
-        commands = [
-            ("attack", f"kakurenbo attack {rules.name} {method} {target} -o {guess}{options}")
-        ]
-        submit = f"kakurenbo submit CONTEST {GUESS} --round {rules.round_name} --phase {ATTACK}"
-        return [*commands, ("submit_guess", submit)] if self._is_played else commands
+        target = part if part in names else "."
+        command = f"kakurenbo attack {rules.name} {method} {target} -o {guess}{options}"
+        commands.append(("attack", command))
+        if is_played:
+            command = submit.format(folder=GUESS, round=rules.round_name, phase=ATTACK)
+            commands.append(("submit_guess", command))
+    return commands
 
-    def _guess_name(self, *, target: str, attacker: str) -> str:
-        files = self.rules.phase(ATTACK).files
-        pattern: FilePattern = next(
-            (file for file in files if "{target}" in file.template), files[0]
-        )
-        return pattern.name(target=target, attacker=attacker, round=self.rules.round_name)
+
+def _guess_name(rules: AnyRulebook, *, target: str, attacker: str) -> str:
+    files = rules.phase(ATTACK).files
+    pattern = next((file for file in files if "{target}" in file.template), files[0])
+    return pattern.name(target=target, attacker=attacker, round=rules.round_name)
 
 
 def _method(played: Iterable[str]) -> tuple[str, str]:

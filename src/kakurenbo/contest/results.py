@@ -13,6 +13,7 @@ from typing import Any
 
 from kakurenbo.contest.credit import Credit
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 
 DISQUALIFIED, MISSING, REFUSED, FAILED, WITHDREW = (
     "disqualified",
@@ -157,9 +158,7 @@ class RoundResults:
         for name in targets:
             meant = [target for target in self.targets if name in (target, team_of(target))]
             if not meant:
-                raise UsageError(
-                    f"there is no release {name!r} (there are {', '.join(self.targets)})"
-                )
+                raise UsageError("error.no_release", name=repr(name), releases=list(self.targets))
             out |= dict.fromkeys(meant, why)
         return replace(self, out=out)
 
@@ -168,7 +167,7 @@ class RoundResults:
         teams = frozenset(teams)
         unknown = sorted(teams - {*map(team_of, self.targets), *self.attackers})
         if unknown:
-            raise UsageError(f"there is no team {unknown[0]!r} (there are {', '.join(self.teams)})")
+            raise UsageError("error.no_team", name=repr(unknown[0]), teams=list(self.teams))
         return replace(self, excluded=self.excluded | teams)
 
 
@@ -329,6 +328,6 @@ def weights_of(rounds: Iterable[str], weights: Mapping[str, Fraction]) -> Mappin
     if not names or set(names) != set(weights):
         expected = " and ".join(weights) or "one round"
         raise UsageError(
-            f"the overall table is made of {expected}; got {', '.join(names) or 'none'}"
+            "error.overall", expected=expected, given=", ".join(names) or Message("word.none")
         )
     return weights

@@ -71,7 +71,6 @@ from kakurenbo.core import (
     read_json,
 )
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
 
 RELEASES_FILE = "releases.json"
 _MAX_DIGITS = 6  # of the number of a submission
@@ -217,11 +216,9 @@ def read_records(phase: Path, part: str = "public") -> tuple[ReleaseRecord, ...]
     try:
         return msgspec.convert(read_json(Source.of(place)), tuple[ReleaseRecord, ...])
     except InputError as error:
-        raise UsageError(f"{place}: {error.problems[0].sentence}") from error
+        raise UsageError(error.problems[0].statement, at=place) from error
     except msgspec.ValidationError:
-        raise UsageError(
-            f"{place}: this is not what publish wrote; give the folder of publish -o"
-        ) from None
+        raise UsageError("error.not_publish", at=place) from None
 
 
 def publish_again(prepared: PreparedRound[Any], phase: Path) -> Files:
@@ -303,9 +300,7 @@ def attach_to_round(
     prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
     facts = read_facts(phase / "public", rulebook.name)
     if facts is None or facts.commitments != prepared.phase_facts.commitments:
-        raise UsageError(
-            text("usage.other_preparation", phase=str(phase), preparation=str(preparation))
-        )
+        raise UsageError("usage.other_preparation", phase=str(phase), preparation=str(preparation))
     by_team, unassigned = files_by_team(prepared.rules, prepared.teams, submissions)
     records = {record.target: record for record in read_records(phase, "answers")}
     files = read_folder(phase)
@@ -418,9 +413,7 @@ def score_round(
     """
     facts = read_facts(phase / "public", rulebook.name) if phase.is_dir() else None
     if facts is None or not facts.commitments:
-        raise UsageError(
-            f"{phase}: give the folder that publish wrote with -o; it has 'public', 'targets' and 'answers'"
-        )
+        raise UsageError("error.no_phase", at=phase)
     records = read_records(phase)
     targets = open_targets(rulebook, phase, facts, records)
     submissions, refused = _submissions_by_attacker(targets.rules, facts.teams, guesses)
@@ -526,9 +519,7 @@ def _submissions_by_attacker(
     An attacker that has a folder has submitted what lies there, and nothing else.
     """
     if not guesses.is_dir():
-        raise UsageError(
-            f"{guesses}: give the folder of all guesses, with a folder NN for each attacker"
-        )
+        raise UsageError("error.no_guesses", at=guesses)
     by_attacker: dict[str, list[_Submission]] = {}
     refused: list[Refusal] = []
     entries = [entry for entry in sorted(guesses.iterdir()) if not is_ignored(entry.name)]

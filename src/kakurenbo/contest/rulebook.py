@@ -260,7 +260,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         self, handout: H, release: Release, anonymizer: Anonymizer, rng: np.random.Generator
     ) -> Release:
         """Run a method that ``takes_release`` on a release that was made of the handout."""
-        raise UsageError(f"{self.name} has no repair of a release")
+        raise UsageError("error.no_repair", rulebook=self.name)
 
     def is_unchanged(self, handout: H, release: Release) -> bool:
         """Whether a release is the handout's own data."""
@@ -323,9 +323,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """
         wanted = self._guess_type()
         if not isinstance(guess, wanted):
-            raise KakurenboError(
-                f"the attack did not return a guess of this contest (got {type(guess).__name__})"
-            )
+            raise KakurenboError("word.no_guess", kind=type(guess).__name__)
         return self.guess_bytes(cast(G, guess))
 
     @classmethod
@@ -514,19 +512,19 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         self, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
         """The contest's generator on its own: a table of so many rows, and how close it is to its source."""
-        raise UsageError(f"{self.name} has no generator of its own")
+        raise UsageError("error.no_generator", rulebook=self.name)
 
     def generate_from(
         self, source: Source, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
         """Run the contest's generator on any table of its columns; not every contest's can."""
-        raise UsageError(f"{self.name} has no generator of its own")
+        raise UsageError("error.no_generator", rulebook=self.name)
 
     def sample(
         self, source: Source, rate: float, rng: np.random.Generator
     ) -> tuple[bytes, Sequence[int]]:
         """The contest's sampling function on its own: a share of a table's rows, and their numbers from 0."""
-        raise UsageError(f"{self.name} has no sampling function of its own")
+        raise UsageError("error.no_sampler", rulebook=self.name)
 
     def scope(self, what: str) -> str:
         """What commitments are for."""
@@ -553,7 +551,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
             for team in named:
                 if team not in teams:
                     raise UsageError(
-                        f"{option}: there is no team {team!r} in this round (there are {', '.join(teams)})"
+                        "error.no_team_in_round", at=option, name=repr(team), teams=list(teams)
                     )
 
     # -- results -------------------------------------------------------------------------------------------------------

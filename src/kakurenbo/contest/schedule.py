@@ -13,8 +13,7 @@ import msgspec
 from kakurenbo.contest.declarations import ANONYMIZE, ATTACK
 from kakurenbo.core import InputError, Source, read_toml
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import is_known, render, text
-from kakurenbo.core.messages import language as current_language
+from kakurenbo.core.messages import Message, is_known, render
 
 WAITING, OPEN, CLOSED = "waiting", "open", "closed"
 """States of a scheduled phase at some moment."""
@@ -115,7 +114,7 @@ def read_schedule(path: Path, rounds: tuple[str, ...]) -> Schedule:
     try:
         content = read_toml(Source.of(path))
     except InputError as error:
-        raise UsageError(f"{path}: {error.problems[0].sentence}") from error
+        raise UsageError(error.problems[0].statement, at=path) from error
     if unknown := [key for key in content if key not in _TABLES]:
         raise _wrong(path, unknown[0], "unknown", known=[f"[[{key}]]" for key in _TABLES])
     phases = [
@@ -209,7 +208,5 @@ def _event(path: Path, place: str, entry: Mapping[str, Any]) -> ScheduledEvent:
 
 
 def _wrong(path: Path, key: str, code: str, **parameters: Any) -> UsageError:
-    found = render(f"schedule.{code}", parameters, current_language())
-    return UsageError(
-        text("schedule.error", file=str(path), key=key, problem=found.message, fix=found.fix)
-    )
+    problem = Message(f"schedule.{code}", parameters)
+    return UsageError("schedule.error", file=str(path), key=key, problem=problem)

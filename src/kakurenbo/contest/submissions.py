@@ -141,12 +141,10 @@ def files_by_team(
     has a folder has submitted what lies there, and nothing else.
     """
     if not submissions.exists():
-        raise UsageError(f"{submissions}: there is no such file or folder")
+        raise UsageError("error.no_file", at=submissions)
     if team:
         if team not in teams:
-            raise UsageError(
-                f"there is no team {team!r} in this round (there are {', '.join(teams)})"
-            )
+            raise UsageError("error.no_team_in_round", name=repr(team), teams=list(teams))
         return {team: SubmittedFiles(*list_submission(submissions))}, []
     by_team: dict[str, SubmittedFiles] = {}
     unassigned: list[RefusedFile] = []

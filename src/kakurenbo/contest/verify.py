@@ -78,14 +78,10 @@ def _opened(
         f"{secret}/{OPENING_FILE}",
     ):
         if lacking not in files:
-            raise UsageError(
-                f"{folder}: there is no {lacking}; give the whole folder, with its secrets"
-            )
+            raise UsageError("error.not_whole", at=folder, lacking=lacking)
     facts = read_facts(folder / "public", rulebook.name)
     if facts is None:
-        raise UsageError(
-            f"{folder}: there is no public/contest.json; give the folder that prepare or publish wrote"
-        )
+        raise UsageError("error.no_contest_json", at=folder)
     own = files.get(f"public/{COMMITMENTS_FILE}")
     commitments = (
         read_file(published) if published is not None else files[f"public/{COMMITMENTS_FILE}"]
@@ -94,7 +90,7 @@ def _opened(
     if scope_of(commitments) != scope:
         place = published or folder / "public" / COMMITMENTS_FILE
         raise UsageError(
-            f"{place}: these are the commitments of {scope_of(commitments)!r}, not of {scope!r}"
+            "error.other_scope", at=place, theirs=repr(scope_of(commitments)), ours=repr(scope)
         )
     findings = verify(commitments, files[f"{secret}/{OPENING_FILE}"], _committed(files, secret))
     findings += [Finding(name, NOT_COMMITTED, what) for name, what in files.strays.items()]

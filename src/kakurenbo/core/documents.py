@@ -131,9 +131,9 @@ def json_object(path: Path, writer: str, limit: int = DOCUMENT_LIMIT) -> dict[st
     try:
         content = read_json(Source(source.name.removesuffix(".gz"), source.origin), limit)
     except InputError as error:
-        raise UsageError(f"{path}: {error.problems[0].sentence}") from error
+        raise UsageError(error.problems[0].statement, at=path) from error
     if not isinstance(content, dict):
-        raise UsageError(f"{path}: this does not hold what {writer} writes there")
+        raise UsageError("error.not_what_was_written", at=path, writer=writer)
     return content
 
 

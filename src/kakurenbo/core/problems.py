@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from kakurenbo.core import messages
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.core.messages import Wording, shorten
+from kakurenbo.core.messages import Message, Wording, shorten
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -37,7 +37,7 @@ class Problem:
     ----------
     code : str
         Names the sentence of the catalogue (:mod:`kakurenbo.core.messages`); the same in every language.
-    parameters : mapping of str to object
+    params : mapping of str to object
         What varies in the sentence. ``file``, ``row``, ``record``, ``column`` and ``value`` need not be repeated here.
     file : str
         Name of the file, never a path of the machine that checks it.
@@ -66,7 +66,7 @@ class Problem:
     """
 
     code: str
-    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    params: Mapping[str, Any] = field(default_factory=dict, hash=False)
     file: str = ""
     row: int | None = None
     record: int | None = None
@@ -77,11 +77,12 @@ class Problem:
     count: int = 1
 
     def wording(self, language: str) -> Wording:
-        """Message, with the further rows that have the problem, and fix in a language."""
-        message, fix = self._words(language)
-        return Wording(self._with_rows(message, language), fix)
+        """Return message, with the further rows that have the problem, and fix in a language."""
+        message, fix = messages.render(self.code, self._params, language)
+        return Wording(self._with_rows(message).text(language), fix)
 
-    def _words(self, language: str) -> Wording:
+    @property
+    def _params(self) -> dict[str, Any]:
         place = {
             "file": self.file,
             "row": self.row,
@@ -89,36 +90,41 @@ class Problem:
             "column": self.column,
             "value": self.value,
         }
-        return messages.render(self.code, {**place, **self.parameters}, language)
+        return {**place, **self.params}
 
-    def _with_rows(self, sentence: str, language: str) -> str:
-        """Add to a sentence which further rows have the problem."""
+    def _with_rows(self, sentence: str | Message) -> Message:
+        """Add the further rows that have the problem."""
         others, more = self.rows[1:], self.count - len(self.rows)
         if not others:
-            return sentence
-        code = "problem.also_more" if more else "problem.also"
+            return sentence if isinstance(sentence, Message) else Message(sentence)
         rows = list(map(str, others))
-        parameters = {"sentence": sentence, "rows": rows, "count": len(rows), "more": more}
-        return messages.render(code, parameters, language).message
+        code = "problem.also_more" if more else "problem.also"
+        return Message(code, {"sentence": sentence, "rows": rows, "count": len(rows), "more": more})
+
+    def as_message(self) -> Message:
+        """Return place, message and fix as one message."""
+        params = {name: value for name, value in self._params.items() if value is not None}
+        message = self._with_rows(Message(self.code, params))
+        if self.column is not None:
+            message = Message("error.at", {"place": self.column, "error": message})
+        if not self.file and self.row is None:
+            return message
+        file = self.file or Message("problem.input")
+        if self.row is None:
+            return Message("error.at", {"place": file, "error": message})
+        return Message("problem.at_row", {"file": file, "row": self.row, "error": message})
+
+    @property
+    def statement(self) -> Message:
+        """Message and fix without file, row and column."""
+        return self._with_rows(Message(self.code, self._params))
 
     def in_language(self, language: str) -> str:
-        """Place, message and fix in a language, as one line."""
-        column = f"{messages.escaped(self.column)}: " if self.column is not None else ""
-        said = f"{column}{self._sentence(language)}"
-        if not self.file and self.row is None:
-            return said
-        where = (
-            messages.escaped(self.file) or messages.render("problem.input", {}, language).message
-        )
-        return f"{where}: {said}" if self.row is None else f"{where}:{self.row}: {said}"
-
-    def _sentence(self, language: str) -> str:
-        words = self._words(language)
-        joined = messages.render("problem.sentence", words._asdict(), language).message
-        return self._with_rows(joined if words.fix else words.message, language)
+        """Return place, message and fix in a language, as one line."""
+        return self.as_message().text(language)
 
     def __str__(self) -> str:
-        return self.in_language(messages.language())
+        return self.as_message().text()
 
     @property
     def message(self) -> str:
@@ -133,7 +139,7 @@ class Problem:
     @property
     def sentence(self) -> str:
         """Message and fix in one sentence."""
-        return self._sentence(messages.language())
+        return self.statement.text()
 
     def as_json(self, language: str | None = None) -> dict[str, object]:
         """The problem as the stable JSON object of the command line, in a language or that of the moment.
@@ -230,7 +236,7 @@ class Problems(Sequence[Problem]):
     def without_values(self) -> Problems:
         """The same problems in the same words without the values that stand in the file: for logs that others read."""
         kept = (
-            replace(one, value=None, parameters={"value": one.value, **one.parameters})
+            replace(one, value=None, params={"value": one.value, **one.params})
             for one in self._listed
         )
         return Problems(kept, self.total)
@@ -255,10 +261,10 @@ class InputError(KakurenboError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = problems if isinstance(problems, Problems) else Problems(problems)
-        super().__init__(self.problems)
+        super().__init__(self.problems[0].as_message())
 
-    def __str__(self) -> str:
-        return str(self.problems[0])
+    def __reduce__(self) -> tuple[type[InputError], tuple[Problems]]:
+        return type(self), (self.problems,)
 
     @classmethod
     def of(cls, code: str, file: str, **details: Any) -> InputError:

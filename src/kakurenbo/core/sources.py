@@ -63,6 +63,13 @@ class Source:
         """All bytes as they were handed in, packed or not."""
         return self._read(limit, unpack=False)
 
+    def loaded(self) -> Source:
+        """Return the source with its bytes in memory, packed or not; one that cannot be read stays as it is."""
+        try:
+            return Source(self.name, self.read_packed())
+        except InputError:
+            return self
+
     def _read(self, limit: int, *, unpack: bool) -> bytes:
         try:
             data = (
@@ -205,7 +212,7 @@ def read_file(path: str | Path, limit: int = DOCUMENT_LIMIT) -> bytes:
     try:
         return Source.of(path).read_packed(limit)
     except InputError as error:
-        raise UsageError(f"{path}: {error.problems[0].sentence}") from error
+        raise UsageError(error.problems[0].statement, at=path) from error
 
 
 class Folder(Mapping[str, bytes]):
@@ -235,15 +242,13 @@ class Folder(Mapping[str, bytes]):
     ) -> None:
         self.path, self._limit = Path(path), limit
         if not self.path.is_dir():
-            raise UsageError(f"{path}: there is no such folder")
+            raise UsageError("error.no_folder", at=path)
         self._files: dict[str, Path] = {}
         self.strays: dict[str, str] = {}
         for entry in sorted(self.path.rglob("*")):
             name = entry.relative_to(self.path).as_posix()
             if entry.is_symlink() and not with_strays:
-                raise UsageError(
-                    f"{entry}: this is a link; the folders of a contest hold files alone"
-                )
+                raise UsageError("error.link", at=entry)
             if entry.is_symlink():
                 self.strays[name] = "this is a link"
             elif with_strays and entry.is_dir() and not any(entry.iterdir()):
@@ -261,6 +266,9 @@ class Folder(Mapping[str, bytes]):
         other = copy.copy(self)
         other._files = {name: path for name, path in self._files.items() if name not in names}
         return other
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._files
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)

@@ -108,20 +108,18 @@ def write_folder(
 def check_free(path: str | Path) -> None:
     """Raise :class:`UsageError` where :func:`write_folder` could not write; ask before long work."""
     if Path(path) == STANDARD_OUTPUT:
-        raise UsageError(
-            "several files are written, which standard output cannot hold; name a folder"
-        )
+        raise UsageError("error.several_files")
     check_place(path)
     target = Path(os.path.realpath(path))
     if os.path.lexists(target) and not (target.is_dir() and not any(target.iterdir())):
-        raise UsageError(f"{path}: there is something already; name a new folder or empty this one")
+        raise UsageError("error.something_already", at=path)
 
 
 def check_file(path: str | Path) -> None:
     """Raise :class:`UsageError` where :func:`write_file` could not write; ask before long work."""
     check_place(path)
     if Path(path).is_dir():
-        raise UsageError(f"{path}: this is a folder; name a file to write")
+        raise UsageError("error.is_folder", at=path)
     _try_writing(Path(path))
 
 
@@ -146,15 +144,13 @@ def check_place(path: str | Path) -> None:
         if _is_stream(target):
             return
         if os.path.lexists(target) and not (target.is_file() or target.is_dir()):
-            raise UsageError(
-                f"{path}: this is a socket, a disk or a broken link; name a file to write"
-            )
+            raise UsageError("error.is_device", at=path)
     nearest = next(parent for parent in target.parents if parent.exists())
     if not nearest.is_dir():
-        raise UsageError(f"{path}: {nearest} is a file, not a folder")
+        raise UsageError("error.is_file", at=path, nearest=nearest)
     for folder in (nearest, target) if target.is_dir() else (nearest,):
         if not os.access(folder, os.W_OK | os.X_OK):
-            raise UsageError(f"{path}: nothing may be written in {folder}; name another place")
+            raise UsageError("error.may_not_write", at=path, folder=folder)
 
 
 def _is_stream(target: Path) -> bool:
@@ -171,7 +167,7 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"{path}: cannot be written ({error.strerror})") from error
+        raise UsageError("error.cannot_write", at=path, reason=error.strerror) from error
 
 
 def _umask() -> int:

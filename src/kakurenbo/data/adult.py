@@ -77,6 +77,7 @@ class Adult:
 
 def read_census(source: Source) -> Table:
     """Read a table of the nine columns, or an original file of fifteen."""
+    source = source.loaded()
     data = source.read()
     if data.startswith(_TEST_MARK) or _commas(data) == _FIELDS.count(","):
         return read_uci(source)

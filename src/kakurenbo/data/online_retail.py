@@ -165,9 +165,7 @@ def _read_workbook(data: bytes, source: Source) -> pl.DataFrame:
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
-        raise UsageError(
-            "reading .xlsx needs python-calamine: pip install 'kakurenbo[xlsx]', or save the sheet as CSV"
-        ) from None
+        raise UsageError("error.xlsx") from None
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED_BYTES:

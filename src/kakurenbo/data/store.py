@@ -61,9 +61,7 @@ def import_dataset(name: str, paths: Sequence[Path]) -> dict[str, Any]:
         Rows and SHA-256 of each part and where it was put.
     """
     if name not in IMPORTERS:
-        raise UsageError(
-            f"no data set is called {name!r}; there are: {', '.join(sorted(IMPORTERS))}"
-        )
+        raise UsageError("error.no_dataset", name=repr(name), names=sorted(IMPORTERS))
     tables = IMPORTERS[name]([Source.of(path) for path in paths])
     folder = store_folder() / name
     manifest = {}
@@ -91,15 +89,11 @@ def load_part(name: str, part: str, schema: Schema) -> Table | None:
     except (UsageError, KeyError, TypeError) as error:
         raise _unreadable(name, error) from error
     if hashlib.sha256(data).hexdigest() != expected:
-        raise UsageError(
-            f"the imported data set {name} was changed since its import; import it again"
-        )
+        raise UsageError("error.dataset_changed", name=name)
     try:
         return read_table(Source(f"{part}.csv", data), schema, Layout(header=True))
     except InputError as error:
-        raise UsageError(
-            f"the imported data set {name} is of another version; import it again"
-        ) from error
+        raise UsageError("error.dataset_version", name=name) from error
 
 
 def load_adult() -> adult.Adult | None:
@@ -126,6 +120,4 @@ def _manifest(name: str) -> dict[str, Any] | None:
 
 
 def _unreadable(name: str, error: Exception) -> UsageError:
-    return UsageError(
-        f"the imported data set {name} cannot be read ({type(error).__name__}); import it again"
-    )
+    return UsageError("error.dataset_unreadable", name=name, reason=type(error).__name__)

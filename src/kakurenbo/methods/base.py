@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kakurenbo.core import Category, Integer, Schema, Table
 from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import Method
 
 Knowledge = TypeVar("Knowledge", contravariant=True)
@@ -167,11 +168,11 @@ class Anonymizer(Method, ABC):
         """
         return all(isinstance(column, Category | Integer) for column in schema)
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         """Why this method with these parameters does not fit tables of ``schema``; empty where it does."""
-        return "" if self.accepts(schema) else "it takes tables of other columns"
+        return "" if self.accepts(schema) else Message("misfit.columns")
 
-    def lacking(self) -> str:
+    def lacking(self) -> str | Message:
         """What must be installed before this method can run, in a sentence; empty where everything is there."""
         return ""
 
@@ -216,15 +217,15 @@ def has_columns(schema: Schema, wanted: Schema) -> bool:
     )
 
 
-def unknown_column(schema: Schema, names: Iterable[str] | None) -> str:
+def unknown_column(schema: Schema, names: Iterable[str] | None) -> str | Message:
     """What to say of the first name that is no column of ``schema``; empty where all are.
 
     Examples
     --------
-    >>> unknown_column(Schema([Integer("age", 0, 99)]), ["age", "foo"])
-    "there is no column 'foo'; there are age"
+    >>> print(unknown_column(Schema([Integer("age", 0, 99)]), ["age", "foo"]))
+    there is no column 'foo'; there are age
     """
     for name in names or ():
         if name not in schema:
-            return f"there is no column {name!r}; there are {', '.join(schema.names)}"
+            return Message("misfit.no_column", {"name": name, "names": schema.names})
     return ""

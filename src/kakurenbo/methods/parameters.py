@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import Message, text
 
 T = TypeVar("T")
 _KEY = "kakurenbo.parameter"
@@ -46,7 +46,7 @@ class Parameter:
     choices : tuple of str
         The permitted words of a text; empty for any.
     none : str
-        What ``None``, or a default that is empty, stands for, in words: ``all columns``.
+        What ``None``, or a default that is empty, stands for: ``all columns``, or the code of a message.
     words : tuple of str
         Words that a number may be instead, such as ``off``.
     """
@@ -63,38 +63,38 @@ class Parameter:
     words: tuple[str, ...] = ()
 
     @property
-    def expectation(self) -> str:
-        """What a value must be, in words.
+    def expectation(self) -> Message:
+        """What a value must be.
 
         Examples
         --------
-        >>> Parameter("p", "", float, 0.9, low=0, high=1).expectation
-        'a number from 0 to 1'
+        >>> print(Parameter("p", "", float, 0.9, low=0, high=1).expectation)
+        a number from 0 to 1
         """
-        told = self.value_expectation
+        expected = self.value_expectation
         if not self.optional:
-            return told
-        return text(
-            "expects.or_none_for" if self.none else "expects.or_none",
-            expectation=told,
-            none=retold(self.none),
-        )
+            return expected
+        if not self.none:
+            return Message("expects.or_none", {"expectation": expected})
+        meaning = Message(self.none)
+        return Message("expects.or_none_for", {"expectation": expected, "none": meaning})
 
     @property
-    def value_expectation(self) -> str:
+    def value_expectation(self) -> Message:
         """What a value must be where one is given."""
+        expected = Message(_KINDS.get(self.kind, "expects.text"))
+        low, high = (None if limit is None else f"{limit:g}" for limit in (self.low, self.high))
         if self.choices:
-            told = text("expects.choices", choices=self.choices)
-        else:
-            told = text(_KINDS.get(self.kind, "expects.text"))
-            low, high = (None if limit is None else f"{limit:g}" for limit in (self.low, self.high))
-            if low is not None and high is not None:
-                told = text("expects.between", kind=told, low=low, high=high)
-            elif low is not None:
-                told = text("expects.at_least", kind=told, low=low)
-            elif high is not None:
-                told = text("expects.at_most", kind=told, high=high)
-        return text("expects.or_words", expectation=told, words=self.words) if self.words else told
+            expected = Message("expects.choices", {"choices": self.choices})
+        elif low is not None and high is not None:
+            expected = Message("expects.between", {"kind": expected, "low": low, "high": high})
+        elif low is not None:
+            expected = Message("expects.at_least", {"kind": expected, "low": low})
+        elif high is not None:
+            expected = Message("expects.at_most", {"kind": expected, "high": high})
+        if not self.words:
+            return expected
+        return Message("expects.or_words", {"expectation": expected, "words": self.words})
 
     def parse(self, given: str) -> object:
         """The value that ``given`` of a command line or a file stands for."""
@@ -281,7 +281,9 @@ def _check_names(method: type, given: Mapping[str, object]) -> None:
     for name, value in given.items():
         if name not in known:
             expected = (
-                text("expects.choices", choices=known) if known else text("expects.no_parameters")
+                Message("expects.choices", {"choices": known})
+                if known
+                else Message("expects.no_parameters")
             )
             raise ParameterError(name, expected, value)
 

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kakurenbo.core.errors import KakurenboError, UsageError
-from kakurenbo.core.messages import text
+from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import Method, make, parameters_of
 
 GROUPS = ("anonymizers", "attacks", "rulebooks")
@@ -43,8 +43,13 @@ def load(group: str, name: str) -> Any:
     declared = _declared(group)
     if name not in declared:
         near = nearest_name(name, declared)
-        hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(sorted(declared))}"
-        raise UsageError(f"no {group.rstrip('s')} is called {name!r}; {hint}")
+        hint = (
+            Message("error.near", {"name": repr(near)})
+            if near
+            else Message("error.there_are", {"names": sorted(declared)})
+        )
+        kind = Message(f"error.{group.rstrip('s')}")
+        raise UsageError("error.no_such_method", kind=kind, name=repr(name), hint=hint)
     return declared[name].load()
 
 
@@ -66,11 +71,11 @@ def find(group: str, name: str) -> Any:
     try:
         data = path.read_bytes()
     except OSError:
-        raise UsageError(text("usage.no_place", path=file)) from None
+        raise UsageError("usage.no_place", path=file) from None
     found = getattr(_module(path, hashlib.sha256(data).hexdigest()), class_name, None)
     if not isinstance(found, type) or not issubclass(found, _base(group)):
-        kind = text(f"expects.class.{group}")
-        raise UsageError(text("usage.no_class", file=file, name=class_name, kind=kind))
+        kind = Message(f"expects.class.{group}")
+        raise UsageError("usage.no_class", file=file, name=class_name, kind=kind)
     return found
 
 
@@ -88,7 +93,7 @@ def _module(path: Path, digest: str) -> Any:
     except Exception as error:
         del sys.modules[name]
         shown = {"file": str(path), "error": f"{type(error).__name__}: {error}"}
-        raise UsageError(text("usage.file_fails", **shown)) from error
+        raise UsageError("usage.file_fails", **shown) from error
     return module
 
 
@@ -158,7 +163,7 @@ def settings_of(text: str) -> dict[str, str]:
         elif last:
             found[last] += f",{part.strip()}"
         else:
-            raise UsageError(f"{text!r}: write {name_of(text)}:parameter=value,...")
+            raise UsageError("error.how_to_call", at=repr(text), name=name_of(text))
     return found
 
 
@@ -198,7 +203,10 @@ def unique_by_name(group: str, points: Any) -> Mapping[str, EntryPoint]:
         other = found.setdefault(point.name, point)
         if other.value != point.value:
             raise DuplicateName(
-                f"the {group.rstrip('s')} name {point.name!r} is declared twice: {other.value} and {point.value}; "
-                "uninstall or rename one of the two"
+                "error.declared_twice",
+                kind=Message(f"error.{group.rstrip('s')}"),
+                name=repr(point.name),
+                one=other.value,
+                other=point.value,
             )
     return MappingProxyType(found)

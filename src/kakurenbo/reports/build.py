@@ -24,7 +24,7 @@ from kakurenbo.contest.records import Refusal, ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED, MISSING
 from kakurenbo.contest.rounds import ScoredRound
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
+from kakurenbo.core.messages import Message
 from kakurenbo.reports.document import (
     COMMITTEE,
     RANKINGS,
@@ -133,10 +133,10 @@ def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> 
     for path, document in documents:
         if (name := document.rulebook.name) != rulebook.name:
             expected = rulebook.name
-            raise UsageError(text("usage.other_contest", path=path, found=name, expected=expected))
+            raise UsageError("usage.other_contest", path=path, found=name, expected=expected)
         for entry in document.rounds:
             if entry.name in entries:
-                raise UsageError(text("usage.round_twice", path=path, round=entry.name))
+                raise UsageError("usage.round_twice", path=path, round=entry.name)
             entries[entry.name] = entry
         commitments |= document.manifest.get("commitments", {})
         players |= {player.team: player for player in document.players}
@@ -175,9 +175,7 @@ def without(rounds: Rounds, names: Sequence[str]) -> dict[str, Sequence[RoundRes
         round_, colon, target = entry.rpartition(":")
         if colon and round_ not in remaining:
             listed = list(remaining)
-            raise UsageError(
-                text("usage.disqualified_round", entry=entry, round=round_, rounds=listed)
-            )
+            raise UsageError("usage.disqualified_round", entry=entry, round=round_, rounds=listed)
         for name in [round_] if colon else list(remaining):
             remaining[name] = [results.without([target]) for results in remaining[name]]
     return remaining
@@ -288,9 +286,7 @@ def ranked(
     counts = {name: len(repeats) for name, repeats in rounds.items()}
     if len(set(counts.values())) != 1:
         listed = ", ".join(f"{name} {count}" for name, count in counts.items())
-        raise UsageError(
-            f"the rounds have different numbers of repeats: {listed}; give rounds of the same run"
-        )
+        raise UsageError("error.same_run", problem=Message("error.repeats"), repeats=listed)
     standings = [
         rulebook.standings({name: repeats[number] for name, repeats in rounds.items()})
         for number in range(max(counts.values()))

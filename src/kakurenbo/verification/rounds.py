@@ -14,11 +14,11 @@ import msgspec
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, KEPT, OPENING_FILE, digest
-from kakurenbo.contest.counting import Scored, counting
 from kakurenbo.contest.engine import PublishedTargets, ReleaseOutcome
 from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED, MISSING
 from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
+from kakurenbo.contest.scored_submissions import JudgedSubmission, scored_submissions
 from kakurenbo.contest.submissions import SubmittedFiles
 from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import json_bytes, read_file
@@ -195,7 +195,7 @@ class Round:
         for entry in self.facts.entries:
             judged = {row.id: self._counted_judging(row) for row in self._of(ANONYMIZE, entry.team)}
             own = [
-                Scored(
+                JudgedSubmission(
                     row.id, self._numbers[row.id], row.chosen_at, judging.result.get("record", {})
                 )
                 for row in sorted(
@@ -204,7 +204,8 @@ class Round:
                 if (judging := judged[row.id]) is not None and judging.verdict == steps.SCORED
             ]
             counted[entry.team] = [
-                key for key, _ in counting(rules.phase(ANONYMIZE), own, rules.utility_score)
+                key
+                for key, _ in scored_submissions(rules.phase(ANONYMIZE), own, rules.utility_score)
             ]
         return counted
 

@@ -240,7 +240,7 @@ class RepairToUtility(FileStep):
         False, "treat each of the ten files by itself; false: the whole table, before it is split"
     )
     utility: float | None = parameter(
-        None, "utility of the release", low=0, high=100, none="the one that suits the data"
+        None, "utility of the release", low=0, high=100, none="word.utility_of_data"
     )
 
     def _treat_file(self, original: Table, current: Table, rng: Rng) -> Table:

@@ -11,6 +11,7 @@ from kakurenbo.contest import Anonymizer, Release, unknown_column
 from kakurenbo.core import Category, Column, Decimal, Integer, Schema, Table
 from kakurenbo.core.arrays import Rng
 from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import parameter
 
 
@@ -37,12 +38,12 @@ class ColumnMethod(Anonymizer):
         """Return the columns that a parameter names; None for all."""
         return self.columns
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         chosen = self.chosen() or ()
         if wrong := super().unfit(schema) or unknown_column(schema, chosen):
             return wrong
         refused = [name for name in chosen if not self.takes(schema[name])]
-        return f"column {refused[0]!r} {self.refusal}" if refused else ""
+        return Message(self.refusal, {"column": refused[0]}) if refused else ""
 
     def names(self, schema: Schema) -> tuple[str, ...]:
         """Return the names of the columns to treat."""
@@ -60,7 +61,7 @@ class NumberMethod(ColumnMethod):
     """Base of methods that treat columns of numbers."""
 
     expectation = "columns of numbers"
-    refusal = "holds words, not numbers"
+    refusal = "misfit.holds_words"
 
     @classmethod
     def takes(cls, column: Column) -> bool:
@@ -121,9 +122,7 @@ class TopBottom(NumberMethod):
     bottom: float = parameter(
         0.01, "share of the smallest numbers that become the boundary", low=0, high=0.5
     )
-    columns: tuple[str, ...] | None = parameter(
-        None, "columns of numbers", none="all columns of numbers"
-    )
+    columns: tuple[str, ...] | None = parameter(None, "columns of numbers", none="word.all_numbers")
 
     def __call__(self, table: Table, rng: Rng) -> Release:
         changed, last = {}, len(table) - 1

@@ -63,7 +63,7 @@ class MomentMatching(Anonymizer):
         "pre", "which round's thresholds are to be passed", choices=tuple(sorted(_ROUNDS))
     )
     vcm: float | None = parameter(
-        None, "least covariance utility, in round pre", low=0.001, none="the round's own"
+        None, "least covariance utility, in round pre", low=0.001, none="word.rounds_own"
     )
     population: str = parameter(
         "auto", "where other people come from; own: an estimate from the input", choices=SOURCES

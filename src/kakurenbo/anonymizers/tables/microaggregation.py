@@ -13,6 +13,7 @@ from kakurenbo.contest import Release
 from kakurenbo.core import Category, Codes, Integer, Schema, Table
 from kakurenbo.core.arrays import Ints, Rng
 from kakurenbo.core.compiling import compiled
+from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import parameter
 
 
@@ -31,7 +32,7 @@ class Microaggregate(ColumnMethod):
 
     k: int = parameter(5, "smallest number of records in a group", low=1)
     columns: tuple[str, ...] | None = parameter(
-        None, "columns that are made alike", none="all columns"
+        None, "columns that are made alike", none="word.all_columns"
     )
 
     def __call__(self, table: Table, rng: Rng) -> Release:
@@ -141,16 +142,16 @@ class Mondrian(ColumnMethod):
         high=1,
     )
     sensitive: str = parameter(
-        "", "column that stays as it is, and that l and t are about", none="no column"
+        "", "column that stays as it is, and that l and t are about", none="word.no_column"
     )
 
     def chosen(self) -> tuple[str, ...] | None:
         return (self.sensitive,) if self.sensitive else None
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         wrong = super().unfit(schema)
         if not wrong and not self.sensitive and (self.l > 1 or self.t < 1):
-            return "l and t are about a sensitive column; name one in sensitive"
+            return Message("misfit.no_sensitive")
         return wrong
 
     def __call__(self, table: Table, rng: Rng) -> Release:

@@ -19,13 +19,13 @@ from kakurenbo.contest import Anonymizer, Release
 from kakurenbo.core import Integer, Schema, Table
 from kakurenbo.core.arrays import Floats, Rng
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import parameter
 
 Clique = tuple[str, ...]
 MAX_MODEL_SIZE = 80.0  # megabytes
 ROUNDS_PER_COLUMN = 16
 MEASURED_SHARE = 0.9  # of a round's budget; the rest is for choosing
-_NEEDED = "differentially private synthesis needs mbi: pip install 'kakurenbo[dp]'"
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class _Private(Anonymizer):
         high=1000,
     )
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         return super().unfit(schema) or self.lacking()
 
-    def lacking(self) -> str:
-        return "" if find_spec("mbi") else _NEEDED
+    def lacking(self) -> str | Message:
+        return "" if find_spec("mbi") else Message("error.dp_extra")
 
     def __call__(self, table: Table, rng: Rng) -> Release:
         if not len(table):
@@ -156,7 +156,7 @@ class Marginals:
         try:
             import mbi
         except ImportError as error:
-            raise UsageError(_NEEDED) from error
+            raise UsageError("error.dp_extra") from error
         widths = bin_widths(table.schema, bins)
         sizes = {c.name: -(-int(c.size or 1) // widths[c.name]) for c in table.schema}
         codes = {name: table.codes[name].astype(np.int64) // w for name, w in widths.items()}

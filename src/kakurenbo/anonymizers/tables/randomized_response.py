@@ -12,6 +12,7 @@ from kakurenbo.contest import Mechanism, Release
 from kakurenbo.core import Column, Schema, Table
 from kakurenbo.core.arrays import Floats, Rng
 from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import parameter
 
 MAX_MATRIX_SIZE = 4096  # values of a column up to which transitions are written down
@@ -32,16 +33,18 @@ class RandomizedResponse(ColumnMethod):
     """
 
     expectation = "columns with a finite domain"
-    refusal = "has no list of values; name others in columns"
+    refusal = "misfit.no_values"
 
     p: float = parameter(0.9, "probability of keeping a cell", low=0, high=1)
-    columns: tuple[str, ...] | None = parameter(None, "columns to randomize", none="all columns")
+    columns: tuple[str, ...] | None = parameter(
+        None, "columns to randomize", none="word.all_columns"
+    )
 
     @classmethod
     def takes(cls, column: Column) -> bool:
         return column.size is not None
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         return super().unfit(schema) or self._too_wide(schema)
 
     def __call__(self, table: Table, rng: Rng) -> Release:

@@ -12,6 +12,7 @@ from kakurenbo.core import Category, Coarsening, Moments, Schema, Table
 from kakurenbo.core.arrays import Floats, Ints, Rng
 from kakurenbo.core.compiling import compiled
 from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.messages import Message
 from kakurenbo.measures.trees import TreeTask
 from kakurenbo.methods.parameters import parameter
 
@@ -59,10 +60,8 @@ class TreeRepair(_Repair):
     release was made of; alone it is the table's own.
     """
 
-    label: str = parameter("", "the category that the tree tells", none="the last category")
-    level: str = parameter(
-        "", "the level that it tells from all others", none="the most frequent one"
-    )
+    label: str = parameter("", "the category that the tree tells", none="word.last_category")
+    level: str = parameter("", "the level that it tells from all others", none="word.most_frequent")
     depth: int = parameter(5, "how deep the tree is", low=1, high=30)
     pairs: int = parameter(400, "pairs of rows that are swapped at most", low=0)
 
@@ -71,12 +70,12 @@ class TreeRepair(_Repair):
         """Tables of categories and integers, with a category at least."""
         return super().accepts(schema) and any(isinstance(column, Category) for column in schema)
 
-    def unfit(self, schema: Schema) -> str:
+    def unfit(self, schema: Schema) -> str | Message:
         if wrong := super().unfit(schema) or unknown_column(schema, filter(None, [self.label])):
             return wrong
         column = schema[self._label(schema)]
         if not isinstance(column, Category):
-            return f"column {self.label!r} holds numbers, not words"
+            return Message("misfit.holds_numbers", {"column": self.label})
         if self.level and self.level not in column.levels:
             return f"column {column.name!r} has no level {self.level!r}; there are {', '.join(column.levels)}"
         return ""

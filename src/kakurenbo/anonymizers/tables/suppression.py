@@ -27,7 +27,9 @@ class SuppressRare(ColumnMethod):
 
     k: int = parameter(2, "smallest group of equal rows that is kept", low=1)
     columns: tuple[str, ...] | None = parameter(
-        ("education", "marital-status"), "columns that make up a combination", none="all columns"
+        ("education", "marital-status"),
+        "columns that make up a combination",
+        none="word.all_columns",
     )
 
     def __call__(self, table: Table, rng: Rng) -> Release:
@@ -52,7 +54,7 @@ class Thin(ColumnMethod):
         0.48, "largest share of the input's records that may be one of a kind", low=0, high=1
     )
     columns: tuple[str, ...] | None = parameter(
-        None, "columns that are compared", none="all columns but the last"
+        None, "columns that are compared", none="word.all_but_the_last"
     )
 
     def __call__(self, table: Table, rng: Rng) -> Release:

@@ -23,7 +23,7 @@ class Permute(ColumnMethod):
     """Permute each column independently of the others: the histograms stay, everything between columns goes."""
 
     columns: tuple[str, ...] | None = parameter(
-        None, "columns whose values move", none="all columns"
+        None, "columns whose values move", none="word.all_columns"
     )
 
     def __call__(self, table: Table, rng: Rng) -> Release:
@@ -45,7 +45,7 @@ class Swap(ColumnMethod):
     """
 
     columns: tuple[str, ...] | None = parameter(
-        None, "columns whose values move", none="all columns"
+        None, "columns whose values move", none="word.all_columns"
     )
     share: float = parameter(0.2, "share of the cells of a column that are swapped", low=0, high=1)
     reach: float | None = parameter(
@@ -53,7 +53,7 @@ class Swap(ColumnMethod):
         "how far apart in rank two numbers that are swapped may be, as a share of the rows",
         low=0,
         high=1,
-        none="any two",
+        none="word.any_two",
     )
 
     def __call__(self, table: Table, rng: Rng) -> Release:

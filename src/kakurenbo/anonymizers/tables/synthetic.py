@@ -32,7 +32,7 @@ class Synthetic(Anonymizer):
     generator: str = parameter(
         "moments", "how records are generated", choices=tuple(sorted(GENERATORS))
     )
-    rows: int | None = parameter(None, "how many records", low=1, none="as many as the input has")
+    rows: int | None = parameter(None, "how many records", low=1, none="word.rows_of_input")
 
     def __call__(self, table: Table, rng: Rng) -> Release:
         rows = len(table) if self.rows is None else self.rows

@@ -50,7 +50,7 @@ class Tracing(MembershipAttack):
         "releases of samples of its own, to calibrate by",
         low=2,
         high=1000,
-        none="believe the release's means",
+        none="word.release_means",
     )
 
     def scores(

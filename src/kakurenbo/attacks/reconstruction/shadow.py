@@ -46,7 +46,7 @@ class ShadowRatings(Identifying):
     )
     shadows: int = parameter(6, "rehearsals of the method", low=1, high=100)
     assumed: str = parameter(
-        "", "anonymizer that is rehearsed where none is declared", none="none: as bayes does it"
+        "", "anonymizer that is rehearsed where none is declared", none="word.as_bayes"
     )
 
     def identify(self, knowledge: RatingsKnowledge, rng: np.random.Generator) -> Identification:

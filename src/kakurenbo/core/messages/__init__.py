@@ -14,9 +14,11 @@ from kakurenbo.core.messages.catalogue import (
     speaking,
     speaking_to,
     spoken_in,
+    stored,
     system_error,
     text,
     text_or,
+    translated,
 )
 from kakurenbo.core.messages.retelling import retold
 
@@ -38,7 +40,9 @@ __all__ = [
     "speaking",
     "speaking_to",
     "spoken_in",
+    "stored",
     "system_error",
     "text",
     "text_or",
+    "translated",
 ]

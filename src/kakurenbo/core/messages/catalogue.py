@@ -62,36 +62,57 @@ class Message:
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def text(self, language: str = "") -> str:
-        """Return the message in a language, by default the current one."""
-        return render(self.code, self.params, language or current_language()).message
+        """Return message and fix in a language, by default the current one."""
+        spoken = language or current_language()
+        wording = render(self.code, self.params, spoken)
+        if not wording.fix:
+            return wording.message
+        return render("problem.sentence", wording._asdict(), spoken).message
 
     def as_json(self) -> dict[str, Any]:
         """Return the message as documents and databases store it."""
-        params = {name: _as_json(value) for name, value in self.params.items()}
-        return {"code": self.code, "params": params}
+        return {"code": self.code, "params": _plain(self.params)}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Message:
         """Return a stored message."""
-        params = {name: _from_json(value) for name, value in stored["params"].items()}
-        return cls(stored["code"], params)
+        return cls(stored["code"], stored["params"])
 
     def __str__(self) -> str:
         return self.text()
 
 
-def _as_json(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, Message):
         return value.as_json()
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_as_json(part) for part in value]
+        return [_plain(part) for part in value]
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-def _from_json(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return Message.from_json(value)
-    return [_from_json(part) for part in value] if isinstance(value, list) else value
+def stored(*texts: str | Message) -> dict[str, Message]:
+    """Return the messages among texts by their English, as documents hold them beside it.
+
+    Examples
+    --------
+    >>> stored("a name", Message("problem.input"))
+    {'input': Message(code='problem.input', params={})}
+    """
+    return {text.text("en"): text for text in texts if isinstance(text, Message)}
+
+
+def translated(english: str, messages: Mapping[str, Message], language: str = "") -> str:
+    """Return a text of a document in a language; one that was stored without its message stays English.
+
+    Examples
+    --------
+    >>> translated("input", stored(Message("problem.input")), "ja")
+    '入力'
+    """
+    message = messages.get(english)
+    return english if message is None else message.text(language)
 
 
 def language() -> str:
@@ -217,16 +238,16 @@ def render(code: str, params: Mapping[str, Any], language: str) -> Wording:
     template = _template(code, known, count if isinstance(count, int) else None)
     if template is None:
         shown = ", ".join(f"{name}={value}" for name, value in params.items() if value is not None)
-        return Wording(escaped(f"{code} ({shown})" if shown else code))
+        return Wording(escaped(f"{code} ({shown})") if shown else code)
     values = {name: _shown(value, language) for name, value in params.items()}
     fix = _template(f"{code}.fix", known) or ""
     return Wording(template.format_map(values), fix.format_map(values))
 
 
-def system_error(error: OSError) -> str:
-    """Return what the operating system says, in the current language."""
-    name = errno.errorcode.get(error.errno or 0, "")
-    return text_or(f"errno.{name}", str(error.strerror))
+def system_error(error: OSError) -> Message:
+    """Return what the operating system says."""
+    code = f"errno.{errno.errorcode.get(error.errno or 0, '')}"
+    return Message(code if is_known(code, _FALLBACK) else str(error.strerror))
 
 
 def add(messages: Mapping[str, Mapping[str, str | tuple[str, str]]]) -> None:
@@ -290,6 +311,8 @@ def escaped(text: str) -> str:
 
 
 def _shown(value: Any, language: str) -> Any:
+    if isinstance(value, Mapping):  # a message that was stored within another
+        value = Message.from_json(value)
     if isinstance(value, Message):
         return _Text(value.text(language))
     if isinstance(value, str):

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from kakurenbo import __version__
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
 from kakurenbo.judge.operations.container import Writer, written
 from kakurenbo.judge.operations.database import Moment, moment_of, running_database
 from kakurenbo.judge.operations.manifest import (
@@ -45,9 +44,9 @@ def back_up(home: Path, out: Path) -> Manifest:
         Where there is no judge, something is in the way, or a file of a store is missing or damaged: it is named.
     """
     if not out.parent.is_dir():
-        raise UsageError(text("usage.no_place", path=str(out.parent)))
+        raise UsageError("usage.no_place", path=str(out.parent))
     if out.is_symlink() or out.exists():
-        raise UsageError(text("backup.exists", path=str(out)))
+        raise UsageError("backup.exists", path=str(out))
     with running_database(home) as dsn:
         load_django(home, dsn)
         return write_backup(home, dsn, out)
@@ -90,7 +89,7 @@ def _copy(writer: Writer, name: str, blobs: Mapping[str, int]) -> None:
         with closing(file):
             part = writer.add(f"{name}/{place}", file, file.size)
         if part.sha256 != digest:
-            raise UsageError(text("backup.damaged_store", place=f"{name}/{place}"))
+            raise UsageError("backup.damaged_store", place=f"{name}/{place}")
 
 
 def _opened(name: str, digest: str) -> File[bytes] | None:
@@ -105,7 +104,7 @@ def _opened(name: str, digest: str) -> File[bytes] | None:
             if name == OPEN_FOLDER and not is_needed(digest):
                 return None
         if time.monotonic() > until:
-            raise UsageError(text("backup.lacks_file", place=f"{name}/{name_of(digest)}"))
+            raise UsageError("backup.lacks_file", place=f"{name}/{name_of(digest)}")
         time.sleep(_LOOK_SECONDS)
 
 

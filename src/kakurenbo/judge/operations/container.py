@@ -74,7 +74,7 @@ def written(out: Path) -> Iterator[Writer]:
             file.flush()
             os.fsync(file.fileno())
         if os.path.lexists(out):
-            raise UsageError(text("backup.exists", path=str(out)))
+            raise UsageError("backup.exists", path=str(out))
         beside.rename(out)
         keep_names(out.parent)
     finally:
@@ -95,7 +95,7 @@ class Backup:
             self._file = path.open("rb")
         except OSError as error:
             raise UsageError(
-                text("backup.unreadable", path=str(path), error=system_error(error))
+                "backup.unreadable", path=str(path), error=system_error(error)
             ) from None
 
     def checked(self) -> Manifest:
@@ -200,7 +200,7 @@ class Backup:
         )
 
     def _damaged(self, part: str, start: int) -> UsageError:
-        return UsageError(text("backup.damaged", path=str(self.path), part=part, start=start))
+        return UsageError("backup.damaged", path=str(self.path), part=part, start=start)
 
 
 class _Digested:

@@ -15,7 +15,6 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
 from kakurenbo.judge.operations.manifest import Tree
 from kakurenbo.judge.serve.postgres import EmbeddedPostgres, binary, check_given
 from kakurenbo.proofs import Tree as MerkleTree
@@ -32,7 +31,7 @@ def running_database(home: Path) -> Iterator[str]:
         yield given
         return
     if not (home / "postgres" / "PG_VERSION").is_file():
-        raise UsageError(text("backup.no_judge", home=str(home)))
+        raise UsageError("backup.no_judge", home=str(home))
     embedded = EmbeddedPostgres(home)
     with _taken(home) as alone:
         if not alone:
@@ -102,7 +101,7 @@ def moment_of(dsn: str) -> Iterator[Moment]:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         if not _value(connection, "SELECT to_regclass('public.trust_logentry') IS NOT NULL"):
-            raise UsageError(text("backup.no_tables"))
+            raise UsageError("backup.no_tables")
         at = _value(connection, "SELECT now()").isoformat()
         snapshot = _value(connection, "SELECT pg_export_snapshot()")
         version = str(connection.info.server_version // 10000)
@@ -123,7 +122,7 @@ def check_empty(dsn: str) -> None:
     """Refuse a database that has something in it."""
     with psycopg.connect(dsn) as connection:
         if _value(connection, _TABLES_OF_A_JUDGE):
-            raise UsageError(text("restore.database_not_empty"))
+            raise UsageError("restore.database_not_empty")
 
 
 def load(dsn: str, dump: Path) -> None:
@@ -182,4 +181,4 @@ def _run(program: str, dsn: str, *arguments: str) -> None:
         told = [line for line in done.stderr.strip().splitlines() if "error" in line.lower()] or [
             "?"
         ]
-        raise UsageError(text("backup.program_failed", program=program, error=told[0]))
+        raise UsageError("backup.program_failed", program=program, error=told[0])

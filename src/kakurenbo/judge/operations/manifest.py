@@ -6,7 +6,6 @@ import msgspec
 from msgspec import Struct
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
 
 FORMAT = 1
 DATABASE, SECRET_KEY = "database.dump", "secret-key"
@@ -65,8 +64,8 @@ class Manifest(Struct, frozen=True):
             told = msgspec.json.decode(content)
             if isinstance(told, dict) and told.get("format") != FORMAT:
                 raise UsageError(
-                    text("backup.other_format", path=path, version=str(told.get("kakurenbo", "?")))
+                    "backup.other_format", path=path, version=str(told.get("kakurenbo", "?"))
                 )
             return msgspec.convert(told, cls)
         except msgspec.MsgspecError:
-            raise UsageError(text("backup.foreign", path=path, part="manifest")) from None
+            raise UsageError("backup.foreign", path=path, part="manifest") from None

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
 from kakurenbo.judge.operations.container import Backup, Readable
 from kakurenbo.judge.operations.database import check_empty, load, trees_of
 from kakurenbo.judge.operations.manifest import DATABASE, SECRET_KEY, Manifest, Tree
@@ -53,7 +52,7 @@ def _made(home: Path) -> Iterator[Path]:
     """A folder in the new home, whose content becomes that of the home when all went well, and is gone where it did not."""
     new = not home.exists()
     if not new and (not home.is_dir() or any(home.iterdir())):
-        raise UsageError(text("restore.home_not_empty", home=str(home)))
+        raise UsageError("restore.home_not_empty", home=str(home))
     home.mkdir(mode=0o711, parents=True, exist_ok=True)
     home.chmod(0o711)  # the database's account passes through, and sees nothing
     work = home / _WORK
@@ -92,7 +91,7 @@ def _keep(
         brought.append((folder, place))
         digest = bring_back(STORES[folder], iter(partial(content.read, _CHUNK), b""))
         if name_of(digest) != place:
-            raise UsageError(text("backup.foreign", path=str(backup.path), part=name))
+            raise UsageError("backup.foreign", path=str(backup.path), part=name)
     elif name in (DATABASE, SECRET_KEY):
         with os.fdopen(
             os.open(work / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb"
@@ -101,7 +100,7 @@ def _keep(
             file.flush()
             os.fsync(file.fileno())
     else:
-        raise UsageError(text("backup.foreign", path=str(backup.path), part=name))
+        raise UsageError("backup.foreign", path=str(backup.path), part=name)
 
 
 def _load_database(work: Path, given: str) -> tuple[Tree, ...]:
@@ -124,7 +123,5 @@ def _check_trees(here: tuple[Tree, ...], manifest: Manifest) -> None:
     for found, told in zip(here, manifest.trees, strict=True):
         if found != told:
             raise UsageError(
-                text(
-                    "restore.other_tree", contest=told.contest, here=found.root, should_be=told.root
-                )
+                "restore.other_tree", contest=told.contest, here=found.root, should_be=told.root
             )

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
 from kakurenbo.judge.operations.manifest import OPEN_FOLDER, SECRET_FOLDER
 
 if TYPE_CHECKING:
@@ -54,4 +53,4 @@ def make_empty(home: Path) -> None:
         (home / name).mkdir(mode=_PRIVATE)
         found = store(name)
         if not isinstance(found, FileSystemStorage) and any(found.listdir("")):
-            raise UsageError(text("restore.bucket_not_empty", folder=name))
+            raise UsageError("restore.bucket_not_empty", folder=name)

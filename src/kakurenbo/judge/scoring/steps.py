@@ -296,7 +296,7 @@ def _accepted(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         return read(*args, **kwargs)
     except InputError as error:
-        raise KakurenboError(str(error)) from error
+        raise KakurenboError(error.message) from error
 
 
 def under_asked_names(

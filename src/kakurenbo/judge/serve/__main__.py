@@ -9,7 +9,7 @@ import os
 import sys
 
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import text
 from kakurenbo.judge.operations import logs
 from kakurenbo.judge.serve.credentials import Credentials
 from kakurenbo.judge.serve.plan import Plan
@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
     try:
         Supervisor(plan, Credentials.inherited(arguments[1])).run()
     except KakurenboError as error:
-        print(text("cli.error", message=retold(str(error))), file=sys.stderr)
+        print(text("cli.error", message=str(error)), file=sys.stderr)
         return _UNUSABLE
     return _DONE
 

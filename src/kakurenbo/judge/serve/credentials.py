@@ -16,7 +16,6 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
 
 DATABASE, BUCKET = "DATABASE_URL", "KAKURENBO_JUDGE_S3_BUCKET"
 SECRET_KEY_ID, SECRET_KEY = (
@@ -71,9 +70,7 @@ def set_apart(environment: Mapping[str, str]) -> tuple[dict[str, str], str]:
         SECRET_KEY in held and not left.get(BUCKET)
     ):
         raise UsageError(
-            text(
-                "judge_serve.half_secret_keys", names=", ".join((BUCKET, SECRET_KEY_ID, SECRET_KEY))
-            )
+            "judge_serve.half_secret_keys", names=", ".join((BUCKET, SECRET_KEY_ID, SECRET_KEY))
         )
     if left.get(DATABASE):
         left[DATABASE], password = _without_password(left[DATABASE])
@@ -96,7 +93,7 @@ def _without_password(url: str) -> tuple[str, str]:
         given = conninfo_to_dict(url)
     except ProgrammingError as error:
         raise UsageError(
-            text("judge_serve.no_database", error=str(error).strip().splitlines()[0])
+            "judge_serve.no_database", error=str(error).strip().splitlines()[0]
         ) from None
     password = str(given.pop("password", None) or "")
     return make_conninfo("", **given), password

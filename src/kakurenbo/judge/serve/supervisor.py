@@ -102,9 +102,9 @@ class Supervisor:
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
         code = wait_for(fork("migrations", partial(parts.migrate, password), self._be_owner))
         if code == parts.OF_A_NEWER_JUDGE:
-            raise UsageError(text("judge_serve.newer", home=str(self._plan.home)))
+            raise UsageError("judge_serve.newer", home=str(self._plan.home))
         if code not in (0, parts.WITHOUT_WEB_ROLE):
-            raise UsageError(text("judge_serve.no_migrations"))
+            raise UsageError("judge_serve.no_migrations")
         self._web_password = "" if code else password
         _share_memory()
 
@@ -254,7 +254,7 @@ def _check_free(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         raise UsageError(
-            text("judge_serve.no_address", host=host, port=port, error=system_error(error))
+            "judge_serve.no_address", host=host, port=port, error=system_error(error)
         ) from None
 
 

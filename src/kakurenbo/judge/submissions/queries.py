@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Prefetch, QuerySet
 
 from kakurenbo.contest import Feedback
-from kakurenbo.contest import counting as rule
+from kakurenbo.contest import scored_submissions as rule
 from kakurenbo.core.messages import language, render
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase, rules_of
@@ -35,7 +35,9 @@ def counting(entry: Entry, phase: Phase) -> Counted:
     scored = Submission.objects.filter(entry=entry, phase=phase, state=State.SCORED)
     in_order = _judged(scored).order_by("received_at", "number")
     measure = rules_of(phase.round.contest).utility_score
-    return rule.counting(declared_phase(phase), [_scored(one) for one in in_order], measure)
+    return rule.scored_submissions(
+        declared_phase(phase), [_scored(one) for one in in_order], measure
+    )
 
 
 def which_counts(reason: str, keep: int, spoken: str = "") -> str:
@@ -93,9 +95,11 @@ def _judged(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     return related.prefetch_related("files__blob", judgings)
 
 
-def _scored(submission: Submission) -> rule.Scored[Submission]:
+def _scored(submission: Submission) -> rule.JudgedSubmission[Submission]:
     number, targets = submission.number or 0, tuple(targets_of(submission))
-    return rule.Scored(submission, number, submission.chosen_at, _record(submission), targets)
+    return rule.JudgedSubmission(
+        submission, number, submission.chosen_at, _record(submission), targets
+    )
 
 
 def _record(submission: Submission) -> dict[str, Any]:

@@ -59,9 +59,7 @@ def personal_data(data: str) -> PersonalData:
     """
     adult = None if data == EMBEDDED else load_adult()
     if adult is None and data == IMPORTED:
-        raise UsageError(
-            "the Census Income files are not imported; run: kakurenbo data import adult adult.data adult.test"
-        )
+        raise UsageError("error.amic2020_import")
     source = EMBEDDED if adult is None else IMPORTED
     adult = adult or embedded_adult()
     return PersonalData(adult.train, adult.test, source)

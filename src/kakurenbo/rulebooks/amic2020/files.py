@@ -88,6 +88,7 @@ class Submission:
 
 def read_answer(source: Source, rate: float) -> Answer:
     """Read the secret row numbers of one team, of which there are ``rate`` times as many as B has rows."""
+    source = source.loaded()
     data = source.read()
     count = data.count(b"\n") + (not data.endswith(b"\n"))
     population = population_of(count, rate)
@@ -159,9 +160,7 @@ def read_knowledge(
         if form_file is not None:
             form = problems.of(read_questionnaire, form_file, rulebook, published=True)
     if len(population) < GUESSES:
-        raise UsageError(
-            f"{population_file.name}: B needs at least {GUESSES} rows; it comes first, before the release"
-        )
+        raise UsageError("error.amic2020_rows", at=population_file.name, rows=GUESSES)
     method = declared or form.method()
     mechanism = method.mechanism(release) if method is not None else None
     return MembershipKnowledge(population, release, GUESSES, mechanism, method)
@@ -172,11 +171,7 @@ def _sort_files(sources: list[Source]) -> tuple[Source, Source, Source | None]:
     forms = [source for source in sources if source.name.removesuffix(".gz").endswith(".json")]
     tables = [source for source in sources if source not in forms]
     if len(tables) != 2 or len(forms) > 1:
-        raise UsageError(
-            "amic2020 attacks know two files: B.csv (the population) and D.csv (the release), in this order, with the"
-            " questionnaire where there is one; or give the folder PHASE/targets/NN,"
-            " with PHASE/attackers in its place beside targets"
-        )
+        raise UsageError("error.amic2020_files")
     population, release = tables
     if is_named(RELEASE.template, population) and is_named(POPULATION, release):
         population, release = release, population

@@ -18,6 +18,7 @@ from msgspec import Meta
 from kakurenbo.contest import Anonymizer, AnyRulebook, Mechanism, json_number, misfit
 from kakurenbo.core import InputError, ProblemCollector, Source, Table, json_bytes, read_json
 from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.messages import Message
 from kakurenbo.methods import registry
 
 MAX_BYTES = 20_000
@@ -373,11 +374,12 @@ def _check_declared(
     """Report a declared method that does not exist, or that does not fit this contest's tables with these parameters."""
     try:
         method = form.method()
-        reason = misfit(rulebook, method) if method is not None else ""
-        reason = f"{registry.name_of(form.declared)} {reason}" if reason else ""
+        misfits = misfit(rulebook, method) if method is not None else ""
+        name = registry.name_of(form.declared)
+        reason = Message("error.method_misfit", {"method": name, "reason": misfits})
     except KakurenboError as error:
-        reason = str(error)
-    if reason:
+        misfits, reason = error.message, error.message
+    if misfits:
         problems.add("amic2020.declared", value=form.declared, reason=reason)
 
 

@@ -83,7 +83,7 @@ _THRESHOLDS = ("thresholds", *utility.THRESHOLDS)
 
 def _threshold(meaning: str, high: float | None = None) -> Any:
     """Return a threshold of the contest: a number, ``off``, or None for the value of the chosen set."""
-    return parameter(None, meaning, low=0, high=high, none="the round's own", words=(utility.OFF,))
+    return parameter(None, meaning, low=0, high=high, none="word.rounds_own", words=(utility.OFF,))
 
 
 @dataclass(frozen=True)
@@ -148,10 +148,10 @@ class Amic2020(MembershipContest):
     )
     rate: float = parameter(0.1, "share of B's rows that a sample has", low=0, high=1)
     min_rows: int | None = parameter(
-        None, "fewest rows of a release", low=1, none="a tenth of the contest's sample"
+        None, "fewest rows of a release", low=1, none="word.tenth_of_sample"
     )
     max_rows: int | None = parameter(
-        None, "most rows of a release", low=1, none="ten times the contest's sample"
+        None, "most rows of a release", low=1, none="word.ten_times_sample"
     )
     edition: int = parameter(
         1, "edition of the rules whose covariance figure decides", low=1, high=2
@@ -178,16 +178,16 @@ class Amic2020(MembershipContest):
     test: str = parameter(
         "",
         "file of test rows, where the handout has none beside it",
-        none="the test rows beside the handout",
+        none="word.beside_handout",
     )
 
     known: tuple[str, ...] | None = parameter(
         None,
         "columns an attacker knows, for k, l and t",
-        none="all columns; for l and t all but the secret",
+        none="word.all_but_the_secret",
     )
     secret: str = parameter(SECRET, "column that l and t protect", choices=SCHEMA.names)
-    population: str = parameter("", "file of B, for delta-presence", none="no delta-presence")
+    population: str = parameter("", "file of B, for delta-presence", none="word.no_delta_presence")
 
     # -- options ---------------------------------------------------------------------------------------------------
 
@@ -403,7 +403,7 @@ class Amic2020(MembershipContest):
 
     def privacy(self, handout: Handout, submission: Submission) -> Utility:
         if wrong := unknown_column(SCHEMA, self.known):
-            raise UsageError(f"--known: {wrong}")
+            raise UsageError(wrong, at="--known")
         population = None
         if self.population:
             population = read_table(Source.of(Path(self.population)), SCHEMA, Layout(min_rows=1))

@@ -63,7 +63,7 @@ def find_original(folder: ContestFolder) -> Source:
     for source in sources:
         if source is not None:
             return source
-    raise UsageError(f"{folder}: there is no {ORIGINAL_FILE} in this folder; name the file of T")
+    raise UsageError("error.darc2019_no_t", at=folder, file=ORIGINAL_FILE)
 
 
 def find_file(folder: ContestFolder, pattern: FilePattern) -> Source:
@@ -71,4 +71,4 @@ def find_file(folder: ContestFolder, pattern: FilePattern) -> Source:
     for source in folder.files:
         if folder.file is not None or pattern.parse(source.name) is not None:
             return source
-    raise UsageError(f"{folder}: there is no {pattern} in this folder")
+    raise UsageError("error.darc2019_no_file", at=folder, file=pattern)

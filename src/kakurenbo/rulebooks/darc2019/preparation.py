@@ -43,27 +43,21 @@ class Original:
 def original_table(rng: np.random.Generator, data: str, scale: str, own: str) -> Original:
     """T by the options; at scale ``small`` the rows of 400 customers, drawn from ``rng`` as a simulated shop is."""
     if own and data not in ("auto", "own"):
-        raise UsageError(
-            f"--table names a table of one's own, but --data asks for {data}; give one of the two"
-        )
+        raise UsageError("error.darc2019_table", data=data)
     if own:
         try:
             table = read_original(Source.of(Path(own)))
         except InputError as error:
-            raise UsageError(f"{own}: {error}") from error
+            raise UsageError(error.message, at=own) from error
         return Original(_fewer(table, scale, rng), OWN, "own", _digest(table))
     imported = None if data == "embedded" else load_part(DATASET, PART, ANY_MONTHS)
     if imported is not None:
         imported = narrowed(imported)
         return Original(_fewer(imported, scale, rng), IMPORTED, "imported", _digest(imported))
     if data == "imported":
-        raise UsageError(
-            "Online Retail is not imported; run: kakurenbo data import online_retail 'Online Retail.xlsx'"
-        )
+        raise UsageError("error.darc2019_import")
     if data == "own":
-        raise UsageError(
-            "the round was prepared from a table of the organizer's own; name its file with --table"
-        )
+        raise UsageError("error.darc2019_own")
     from kakurenbo.data.shop import (
         simulate_shop,
     )  # takes a while to load, and only drawing needs it

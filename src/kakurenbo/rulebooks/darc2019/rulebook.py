@@ -110,7 +110,7 @@ class Darc2019(
     table: str = parameter(
         "",
         "file of a T of one's own, such as ground_truth.csv or another shop's",
-        none="as data says",
+        none="word.as_data_says",
     )
 
     prohibited: ClassVar[tuple[str, ...]] = (
@@ -210,10 +210,7 @@ class Darc2019(
         if len(sources) == 2 and not published:
             originals, published = [sources[0]], [sources[1]]
         if len(published) != 1 or len(originals) != 1:
-            raise UsageError(
-                "darc2019 attacks know two files: ground_truth.csv (T, the original) and S_NN.csv (what was published);"
-                " or give the folder PHASE/targets/NN, with PHASE/attackers in its place beside targets"
-            )
+            raise UsageError("error.darc2019_files")
         original = files.read_original(originals[0])
         released = checks.read_published(published[0], original, self.mode)
         return ReidentificationKnowledge(original, released, declared)

@@ -31,6 +31,7 @@ from kakurenbo.core import (
     read_cells,
 )
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.rulebooks.darc2019.credit import counts_in
 from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM
 
@@ -60,7 +61,7 @@ class TableScore:
 def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standings:
     """Teams by the lowest score of their last three tables; attackers by their best attack on the first-ranked table."""
     if len(rounds) != 1:
-        raise UsageError(f"darc2019 has one round; got {', '.join(rounds) or 'none'}")
+        raise UsageError("error.darc2019_rounds", given=", ".join(rounds) or Message("word.none"))
     (results,) = rounds.values()
     tables = {
         table: _table_score(results, table, mode)
@@ -129,7 +130,7 @@ def _counting(results: RoundResults) -> list[str]:
 
 def _table_score(results: RoundResults, table: str, mode: str) -> TableScore:
     if table not in results.utility:
-        raise UsageError(f"the results have no utility for the table {table}")
+        raise UsageError("error.darc2019_utility", table=table)
     counting = [
         rate
         for name, rate in _rates(results, table).items()

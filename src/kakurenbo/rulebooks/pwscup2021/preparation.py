@@ -71,25 +71,19 @@ class Population:
 def population(data: str, own: str) -> Population:
     """The data that was asked for; ``auto`` takes a table of one's own, else an imported one, else the embedded statistics."""
     if own and data not in (AUTO, OWN):
-        raise UsageError(
-            f"--table names a table of one's own, but --data asks for {data}; give one of the two"
-        )
+        raise UsageError("error.darc2019_table", data=data)
     if own:
         try:
             return _real(OWN, nhanes.read_health(Source.of(Path(own)), 2 * files.PEOPLE))
         except InputError as error:
-            raise UsageError(f"{own}: {error}") from error
+            raise UsageError(error.message, at=own) from error
     if data == OWN:
-        raise UsageError(
-            "the round was prepared from a table B of the organizer's own; name its file with --table"
-        )
+        raise UsageError("error.pwscup2021_own")
     imported = None if data == EMBEDDED else load_part(DATASET, PART, nhanes.SCHEMA)
     if imported is not None:
         return _real(IMPORTED, imported)
     if data == IMPORTED:
-        raise UsageError(
-            "NHANES is not imported; run: kakurenbo data import nhanes DEMO_I.XPT DIQ_I.XPT ... or one file B.csv"
-        )
+        raise UsageError("error.pwscup2021_import")
     return Population(EMBEDDED, None, nhanes.embedded_statistics())
 
 

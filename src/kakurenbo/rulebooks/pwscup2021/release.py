@@ -162,9 +162,7 @@ def as_entry(
     rows = len(handout.table)
     kept = np.arange(rows) if release.rows is None else release.rows
     if len(kept) != len(release.table) or len(np.unique(kept)) != len(kept):
-        raise KakurenboError(
-            "the method does not say which rows of B it kept, which this contest asks for"
-        )
+        raise KakurenboError("error.pwscup2021_rows")
     thin = Thin(unique=min(1.0, unique * rows / max(1, len(kept))), columns=COMPARED)
     left = thin(handout.table.take(kept), rng).rows
     assert left is not None

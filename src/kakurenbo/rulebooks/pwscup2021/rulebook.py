@@ -113,7 +113,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         "full", "as many rows of B as the contest had, or about half", choices=("full", "small")
     )
     rows: int | None = parameter(
-        None, "rows of B", low=2 * PEOPLE, high=100_000, none="as scale says"
+        None, "rows of B", low=2 * PEOPLE, high=100_000, none="word.as_scale_says"
     )
     mode: str = parameter(
         RULES, "the text of the rules, or the contest's scripts", choices=(RULES, SCRIPTS)
@@ -123,7 +123,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         "where B comes from; auto takes an imported table, own is the one that the option table names",
         choices=(preparation.AUTO, preparation.EMBEDDED, preparation.IMPORTED, preparation.OWN),
     )
-    table: str = parameter("", "file of a B of one's own", none="as data says")
+    table: str = parameter("", "file of a B of one's own", none="word.as_data_says")
     tests: str = parameter(
         "pair", "a test table for each attacker, or one for all", choices=("pair", "one")
     )
@@ -133,22 +133,22 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         choices=("auto", "sorted", "shuffled"),
     )
     d: float | None = parameter(
-        None, "added to each factor of R", low=0, high=1, none="0 in pre, 0.01 in main"
+        None, "added to each factor of R", low=0, high=1, none="word.zero_in_pre"
     )
     uniqrt: float | None = parameter(
-        None, "largest share of unique records", low=0, none="the round's own"
+        None, "largest share of unique records", low=0, none="word.rounds_own"
     )
     rate: float | None = parameter(
-        None, "largest change of a cell's share", low=0, none="the round's own"
+        None, "largest change of a cell's share", low=0, none="word.rounds_own"
     )
     odds_ratio: float | None = parameter(
-        None, "largest change of an odds ratio", low=0, none="the round's own"
+        None, "largest change of an odds ratio", low=0, none="word.rounds_own"
     )
     cor: float | None = parameter(
-        None, "largest change of a correlation", low=0, none="the round's own"
+        None, "largest change of a correlation", low=0, none="word.rounds_own"
     )
     iloss: float | None = parameter(
-        None, "largest change of a record", low=0, none="the round's own"
+        None, "largest change of a record", low=0, none="word.rounds_own"
     )
 
     # -- options ---------------------------------------------------------------------------------------------------
@@ -245,10 +245,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         if not tests and not releases and not known and len(sources) in (2, 3):
             tests, releases, known = [sources[0]], [sources[1]], list(sources[2:])
         if len(tests) != 1 or len(releases) != 1 or len(known) > 1:
-            raise UsageError(
-                "pwscup2021 attacks know CT.csv (the people), D.csv (the release) and in the preliminary B.csv, in this order;"
-                " or give the folder PHASE/targets/NN, or that of one attacker, PHASE/targets/NN/for_NN"
-            )
+            raise UsageError("error.pwscup2021_files")
         with gather() as problems:
             people = problems.of(read_health, tests[0])
             released = problems.of(release.read_release, releases[0], self.mode)

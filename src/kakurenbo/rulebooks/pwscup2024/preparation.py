@@ -76,15 +76,11 @@ def draw_candidates(data: str, scale: str, teams: Sequence[str], stream: Streams
     if data == EMBEDDED:
         return _generated(ROWS[scale], teams, stream)
     if data == OWN:
-        raise UsageError(
-            "the round was prepared from B files of the organizer's own: name their folder with --data"
-        )
+        raise UsageError("error.pwscup2024_own")
     kind = IMPORTED if data == IMPORTED else OWN
     tables = imported_tables() if kind == IMPORTED else own_tables(Path(data))
     if kind == IMPORTED and not tables:
-        raise UsageError(
-            "no B files were imported into the local store: import them with kakurenbo data import ratings FILE..."
-        )
+        raise UsageError("error.pwscup2024_import")
     told = {
         "source": f"{kind} B files",
         "sha256": {name: table.digest() for name, table in tables.items()},
@@ -102,9 +98,7 @@ def imported_tables() -> dict[str, Table]:
 def own_tables(folder: Path) -> dict[str, Table]:
     """The tables B in an organizer's folder, by file name."""
     if not folder.is_dir():
-        raise UsageError(
-            f"{folder}: there is no such folder; --data takes auto, embedded, imported or a folder of B files"
-        )
+        raise UsageError("error.pwscup2024_data", at=folder)
     tables: dict[str, Table] = {}
     for source in sources_of(folder):
         if names.candidate_team(source.name) is None:
@@ -112,7 +106,7 @@ def own_tables(folder: Path) -> dict[str, Table]:
         try:
             tables[source.name] = read_ratings(source)
         except InputError as error:
-            raise UsageError(f"{folder}: {error}") from error
+            raise UsageError(error.message, at=folder) from error
     return tables
 
 
@@ -123,8 +117,10 @@ def _dealt(
     each = min(CANDIDATES, len(tables) // len(teams))
     if not each:
         raise UsageError(
-            f"there are {len(tables)} tables B for {len(teams)} teams: give one for each at least, "
-            f"in files named like Bi07.csv or {names.candidate_file('07', 1)}"
+            "error.pwscup2024_tables",
+            tables=len(tables),
+            teams=len(teams),
+            example=names.candidate_file("07", 1),
         )
     listed = list(tables.values())
     order = rng.permutation(len(listed))

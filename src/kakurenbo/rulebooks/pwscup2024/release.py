@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kakurenbo.core import (
     InputError,
     Layout,
@@ -26,6 +28,7 @@ from kakurenbo.rulebooks.pwscup2024 import names
 from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, Handout, choice_bytes, read_choice
 
 Numbered = Mapping[int, Source]
+CLEAR_AGREEMENT = 0.1  # this larger a share of equal ratings tells which candidate was anonymized
 FAR_BETTER = 10  # times fewer problems with another candidate tell that it was anonymized
 
 
@@ -75,10 +78,12 @@ def read_release(handout: Handout, sources: Sequence[Source]) -> Submission:
         problems.add(refusal)
     add_notices(left_aside)
     try:
-        return Submission(_read_tables(numbered, handout.candidates[chosen]), chosen)
+        submission = Submission(_read_tables(numbered, handout.candidates[chosen]), chosen)
     except InputError as error:
         other = _of_other_candidate(handout, chosen, numbered, error.problems.total)
         raise other or error from error
+    _compare_candidates(handout, submission)
+    return submission
 
 
 def sort_release(sources: Sequence[Source], team: str, *, strict: bool) -> Numbered:
@@ -182,6 +187,33 @@ def _of_other_candidate(
         "pwscup2024.other_candidate", "release", fits=fits + 1, taken=chosen + 1, example=example
     )
     return InputError(Problems.join([other, rest]))
+
+
+def _compare_candidates(handout: Handout, submission: Submission) -> None:
+    """Note that a release agrees far more with another candidate: its choice was forgotten or is wrong."""
+    if len(handout.candidates) == 1:
+        return
+    agreements = [_agreement(submission.tables, candidate) for candidate in handout.candidates]
+    fits = int(np.argmax(agreements))
+    if agreements[fits] > agreements[submission.chosen] + CLEAR_AGREEMENT:
+        notice(
+            "pwscup2024.closer_candidate",
+            file="release",
+            taken=submission.chosen + 1,
+            fits=fits + 1,
+            example=names.CHOICE.name(team=handout.team),
+        )
+
+
+def _agreement(tables: Sequence[Table], original: Table) -> float:
+    """Return the share of ratings that are those of the original in the same row."""
+    equal = [
+        np.mean(table.codes[name] == original.codes[name]) if len(table) == len(original) else 0
+        for table in tables
+        for name in table.schema.names
+        if name in ratings.MOVIES
+    ]
+    return float(np.mean(equal))
 
 
 def _tells(name: str) -> bool:

@@ -14,7 +14,7 @@ from django.utils.text import capfirst
 
 from kakurenbo.contest import ATTACK
 from kakurenbo.core import InputError
-from kakurenbo.core.messages import retold, text, text_or
+from kakurenbo.core.messages import Message, text, text_or
 from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options, find_rulebook
 from kakurenbo.judge.contests.rules import PhasePlan
@@ -268,11 +268,11 @@ def _expectation(described: Parameter) -> str:
     """What may be written into the field; what is ``none`` on a command line is an empty field here."""
     told = described.value_expectation
     if not described.optional:
-        return told
+        return told.text()
     return text(
         "page.or_empty_for" if described.none else "page.or_empty",
         expectation=told,
-        none=retold(described.none),
+        none=Message(described.none),
     )
 
 
