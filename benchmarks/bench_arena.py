@@ -17,10 +17,10 @@ from pathlib import Path
 from benchmarks.common import REPOSITORY, Row, row
 from kakurenbo import arena
 from kakurenbo.arena.calls import MethodCall
+from kakurenbo.arena.jobs import NOTHING
 from kakurenbo.arena.plan import Job, Plan
-from kakurenbo.arena.requests import NOTHING
-from kakurenbo.arena.running import Tally, play
-from kakurenbo.arena.store import Result, Stores
+from kakurenbo.arena.runner import Tally, play
+from kakurenbo.arena.store import Result, RunStore
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 TEAMS, WARM_UP, EMPTY_JOBS = 20, 50, 500
@@ -117,7 +117,7 @@ def _overhead(workers: arena.Workers) -> float:
     entrant = arena.Entrant("01", "", MethodCall("anonymizers", "rr"))
     plan = _EmptyPlan(MethodCall("rulebooks", "amic2020"), 1, (entrant,), ("pre",))
     with tempfile.TemporaryDirectory() as folder:
-        play(plan, Stores(folder), workers, arena.Settings(), tell)
+        play(plan, RunStore(folder), workers, arena.Settings(), tell)
     return (ended[-1] - ended[WARM_UP - 1]) / EMPTY_JOBS
 
 

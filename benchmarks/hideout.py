@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
-from pathlib import Path
+from typing import Any
 
-from kakurenbo.arena.calls import MethodCall
-from kakurenbo.arena.rehearsing import Draw, Trial, Tried, prepare_draw, rehearse
+from kakurenbo.contest import Credit, PreparedRound, engine
+from kakurenbo.contest.folders import ContestFolder
+from kakurenbo.contest.records import PUBLISHED
+from kakurenbo.core import Source
+from kakurenbo.core.rng import salt, stream
 from kakurenbo.methods import registry
 from kakurenbo.reports.estimates import estimate
 
@@ -28,6 +31,18 @@ SEED, FIRST = 2020, 20
 QUICK = ("blind", "nearest", "likelihood", "kernel", "tracing")
 SLOW = ("champion",)
 DATA = "embedded"
+TEAM, RIVAL = "01", "02"
+
+
+@dataclass
+class PlayedDraw:
+    """A handout with its release, and what attacks that know the method find in it."""
+
+    passes: bool
+    scores: Mapping[str, float]
+    cause: str
+    credits: dict[str, Credit] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -48,21 +63,44 @@ CONTESTS = {
 PASSES, SECONDS = 0.9, 60.0
 
 
-def play(name: str, number: int, attacks: tuple[str, ...]) -> Tried:
-    """One handout; its data are thrown away."""
+def play(name: str, number: int, attacks: tuple[str, ...]) -> PlayedDraw:
+    """Play one handout."""
     contest = CONTESTS[name]
     rules = registry.build(
         "rulebooks", f"amic2020:round={contest.round},generator={contest.generator},data={DATA}"
     )
-    with tempfile.TemporaryDirectory(prefix="kakurenbo-hideout-") as folder:
-        draw = Draw.numbered(
-            MethodCall.of("rulebooks", "amic2020", rules), SEED, number, Path(folder)
-        )
-        prepare_draw(draw)
-        return rehearse(Trial(draw, contest.defence, attacks))
+    seed = int.from_bytes(salt(SEED, "rehearsal", "amic2020", str(number))[:16], "little")
+    prepared: PreparedRound[Any] = PreparedRound(
+        rules, engine.prepare(rules, seed, [TEAM, RIVAL]).files()
+    )
+    method, begun = registry.build("anonymizers", contest.defence), time.process_time()
+    handout, rng = prepared.handout(TEAM), stream(seed, "anonymize", contest.defence)
+    release = rules.anonymize(handout, method, rng)
+    seconds = {contest.defence: time.process_time() - begun}
+    files = rules.release_files(handout, release)
+    sources = [Source(file, data) for file, data in files.items()]
+    outcome = engine.judge_release(prepared, TEAM, sources, with_disqualified=True)
+    record = outcome.record
+    played = PlayedDraw(record.state == PUBLISHED, record.scores, record.cause, seconds=seconds)
+    if not played.passes:
+        return played
+    declared = registry.build("anonymizers", contest.defence)
+    target = rules.target_from_folders(
+        ContestFolder(outcome.target, TEAM),
+        [prepared.attackers],
+        declared=declared,
+        attacker=RIVAL,
+    )
+    answer = rules.read_answer(ContestFolder(outcome.answer, TEAM))
+    for text in attacks:
+        attack, begun = registry.build("attacks", text), time.process_time()
+        guess = attack(target.knowledge, stream(seed, "attack", contest.defence, text))
+        played.seconds[text] = time.process_time() - begun
+        played.credits[text] = rules.score_guess(answer, guess).public()
+    return played
 
 
-def lines(name: str, found: Sequence[Tried], attacks: Sequence[str]) -> list[str]:
+def lines(name: str, found: Sequence[PlayedDraw], attacks: Sequence[str]) -> list[str]:
     """The table of one contest."""
     contest = CONTESTS[name]
     passed, seconds = (
@@ -118,7 +156,7 @@ def main() -> int:
             attacks = [
                 (*slow, *quick) if place < slow_draws else quick for place in range(given.draws)
             ]
-            found: list[Tried] = []
+            found: list[PlayedDraw] = []
             for one in pool.map(play, [name] * len(numbers), numbers, attacks):
                 found.append(one)
                 shown = ", ".join(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 import shutil
 import tomllib
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kakurenbo import arena
-from kakurenbo.arena.executors import JUDGES, PLAYERS, Crews, Quota
+from kakurenbo.arena.jobs import Task, perform
+from kakurenbo.arena.plan import Job
+from kakurenbo.arena.store import Outcome
+from kakurenbo.contest import Files
 from kakurenbo.methods import registry
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -71,21 +73,35 @@ def install_example() -> Callable[[str, Path], None]:
     return lambda name, site: install(EXAMPLES / name, site)
 
 
-class _Here(Executor):
-    """Runs each job at once in this process."""
+class _Here:
+    """Does each task at once in this process."""
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
+    attempts = 1
+    at_a_time = 1
+
+    def __init__(self) -> None:
+        self._ended: list[tuple[Job, Outcome | str]] = []
+
+    def has_room(self, role: str) -> bool:
+        return not self._ended
+
+    def submit(
+        self, job: Job, task: Task, folders: Mapping[str, Files], limit: float | None
+    ) -> None:
+        self._ended.append((job, perform(*pickle.loads(pickle.dumps((task, folders))))))
+
+    def wait(self) -> list[tuple[Job, Outcome | str]]:
+        ended, self._ended = self._ended, []
+        return ended
+
+    def start_ahead(self, role: str, count: int) -> None:
+        """There is nothing to start."""
+
+    def dismiss(self, role: str) -> None:
+        """There is nothing to end."""
 
 
 @pytest.fixture(scope="session")
 def here() -> arena.Workers:
     """One job after the other in this process: no secrets are kept apart, but nothing has to be started."""
-    roles = PLAYERS | {JUDGES}
-    crews = Crews(dict.fromkeys(roles, _Here()), (Quota(roles, lambda: 1),), lambda: 1)
-    return arena.Workers("this process", lambda: contextlib.nullcontext(crews))
+    return arena.Workers("this process", lambda _: contextlib.nullcontext(_Here()))

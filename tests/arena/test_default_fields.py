@@ -9,7 +9,7 @@ import pytest
 from tests.reading import attempt
 
 from kakurenbo.arena import default_teams
-from kakurenbo.cli.demo import TEAMS
+from kakurenbo.cli.tournaments import TEAMS
 from kakurenbo.core import Problems, Source, write_folder
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.amic2020.rules import Amic2020

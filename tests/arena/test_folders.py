@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kakurenbo import arena
-from kakurenbo.arena.requests import ATTACK
+from kakurenbo.arena.jobs import ATTACK
 from kakurenbo.contest import AnyRulebook
 from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.core import read_folder, write_folder

@@ -9,14 +9,12 @@ import pytest
 from tests.reading import attempt
 
 from kakurenbo import arena
-from kakurenbo.arena import playing
+from kakurenbo.arena import jobs
 from kakurenbo.arena.calls import MethodCall
-from kakurenbo.arena.dispatch import Dispatcher
-from kakurenbo.arena.requests import ATTACK, OWN, PlayerRequest
-from kakurenbo.arena.running import play
-from kakurenbo.arena.store import Stores
+from kakurenbo.arena.jobs import ATTACK, OWN, perform
+from kakurenbo.arena.runner import Order, Orders, play
+from kakurenbo.arena.store import RunStore
 from kakurenbo.attacks.reconstruction import RatingsKnowledge
-from kakurenbo.core import read_folder
 from kakurenbo.rulebooks.pwscup2024 import Pwscup2024
 
 pytestmark = pytest.mark.slow
@@ -36,22 +34,22 @@ def the_plan() -> arena.Plan:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("run")
-    play(the_plan(), Stores(out), arena.processes(1), arena.Settings())
+    play(the_plan(), RunStore(out), arena.processes(1), arena.Settings())
     return out
 
 
 @pytest.fixture(scope="module")
-def attacks(run: Path) -> list[PlayerRequest]:
-    plan, stores = the_plan(), Stores(run)
-    dispatcher = Dispatcher(
-        plan, stores, play(plan, stores, arena.processes(1), arena.Settings()), None
-    )
-    requests = [dispatcher.request(job) for job in plan.jobs if job.kind == ATTACK]
-    return [request for request in requests if isinstance(request, PlayerRequest)]
+def attacks(run: Path) -> list[Order]:
+    plan, store = the_plan(), RunStore(run)
+    orders = Orders(plan, store, play(plan, store, arena.processes(1), arena.Settings()))
+    return [orders.order(job) for job in plan.jobs if job.kind == ATTACK]
 
 
-def knowledge_of(request: PlayerRequest) -> RatingsKnowledge:
-    known = playing._Seen.read(request).knowledge
+def knowledge_of(order: Order) -> RatingsKnowledge:
+    folders = order.folders()
+    inputs = {role: folders[digest] for role, digest in order.task.inputs.items()}
+    targets = jobs.open_target(order.task, inputs)
+    known = targets[order.task.team].knowledge
     assert isinstance(known, RatingsKnowledge)
     return known
 
@@ -64,64 +62,61 @@ def candidates(run: Path, team: str) -> set[str]:
 
 
 def test_an_attacker_knows_the_candidates_that_it_was_given_and_no_other(
-    run: Path, attacks: list[PlayerRequest]
+    run: Path, attacks: list[Order]
 ) -> None:
     given = {team: candidates(run, team) for team in TEAMS}
     assert all(len(tables) == 3 for tables in given.values())
-    by_team = [request for request in attacks if request.attacker in TEAMS]
+    by_team = [order for order in attacks if order.task.attacker in TEAMS]
     assert len(by_team) == 3 * 2
-    for request in by_team:
-        assert {table.digest() for table in knowledge_of(request).siblings} == given[
-            request.attacker
-        ]
+    for order in by_team:
+        known = {table.digest() for table in knowledge_of(order).siblings}
+        assert known == given[order.task.attacker]
 
 
 def test_nothing_that_an_attack_reads_holds_what_another_team_was_given(
-    run: Path, attacks: list[PlayerRequest]
+    run: Path, attacks: list[Order]
 ) -> None:
     files = {
         team: [path.read_bytes() for path in (run / "teams" / team).rglob("Bi*.csv")]
         for team in TEAMS
     }
     assert all(len(of_team) == 3 * 11 for of_team in files.values())
-    for request in attacks:
-        read = {
-            data
-            for tree in request.inputs.values()
-            for data in read_folder(Path(tree.path)).values()
-        }
-        for team in set(TEAMS) - {request.attacker}:
-            assert not read & set(files[team]), (request.attacker, team)
-        known = pickle.dumps(request)
-        assert b"secret" not in known
-        assert {team for team in TEAMS if f"/teams/{team}/".encode() in known} <= {request.attacker}
+    for order in attacks:
+        read = {data for folder in order.folders().values() for data in folder.values()}
+        for team in set(TEAMS) - {order.task.attacker}:
+            assert not read & set(files[team]), (order.task.attacker, team)
+        sent = pickle.dumps(order.task)
+        assert b"secret" not in sent
+        assert str(run).encode() not in sent
 
 
 def test_the_organizers_attack_and_who_was_given_nothing_know_what_was_published_alone(
-    attacks: list[PlayerRequest],
+    attacks: list[Order],
 ) -> None:
-    others = [request for request in attacks if request.attacker not in TEAMS]
-    assert {request.attacker for request in others} == {"04", "sample attack"}
-    for request in others:
-        assert OWN not in request.inputs
-        assert knowledge_of(request).siblings == ()
+    others = [order for order in attacks if order.task.attacker not in TEAMS]
+    assert {order.task.attacker for order in others} == {"04", "sample attack"}
+    for order in others:
+        assert OWN not in order.task.inputs
+        assert knowledge_of(order).siblings == ()
 
 
 def test_no_handout_is_left_in_the_memory_of_a_process_that_attacks(
-    attacks: list[PlayerRequest],
+    run: Path, attacks: list[Order]
 ) -> None:
-    playing._TARGETS.forget()
-    playing._TABLES.forget()
-    for request in attacks:
-        playing.attack(request)
-    for seen in playing._TARGETS._values.values():
-        assert seen.knowledge.siblings == ()
-    remembered = pickle.dumps(list(playing._TABLES._values))
-    assert not any(f"/teams/{team}/".encode() in remembered for team in TEAMS)
+    handouts = {path.read_bytes() for path in (run / "teams").rglob("Bi*.csv")}
+    for memory in (jobs._TARGETS, jobs._TABLES):
+        memory.forget()
+    for order in attacks:
+        assert perform(order.task, order.folders()).state == "done"
+        kept = set(order.task.inputs.values()) - order.task.private
+        assert not any(set(order.folders()[digest].values()) & handouts for digest in kept)
+    assert jobs._TARGETS._values
+    for targets in jobs._TARGETS._values.values():
+        assert all(targets[name].knowledge.siblings == () for name in targets)
 
 
 def test_two_processes_make_the_same_guesses_as_one(run: Path, tmp_path: Path) -> None:
-    play(the_plan(), Stores(tmp_path), arena.processes(2), arena.Settings())
+    play(the_plan(), RunStore(tmp_path), arena.processes(2), arena.Settings())
     one, two = (
         {path.relative_to(at): path.read_bytes() for path in at.rglob("files/guess/*")}
         for at in (run, tmp_path)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kakurenbo import arena, reports
-from kakurenbo.arena.running import Settings
+from kakurenbo.arena.runner import Settings
 from kakurenbo.core.errors import UsageError
 from kakurenbo.methods.registry import load
 from kakurenbo.reports import html_report, results_csv

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from kakurenbo import arena
-from kakurenbo.arena import playing
+from kakurenbo.arena import pool
 from kakurenbo.arena.calls import MethodCall
+from kakurenbo.arena.jobs import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.plan import Job
-from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
-from kakurenbo.arena.running import Settings, Tally, play
-from kakurenbo.arena.store import Result, Stores
-from kakurenbo.core.errors import UsageError
+from kakurenbo.arena.runner import Settings, Tally, play
+from kakurenbo.arena.store import Result, RunStore
+from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.methods.registry import load
 
 Entrant = arena.Entrant
@@ -196,7 +196,7 @@ LEAVING = {
     "interrupt": "KeyboardInterrupt (misbehaving.py:",
     "generator": "GeneratorExit (misbehaving.py:",
     "unspeakable": "_Unspeakable: its message cannot be read (SystemExit) (misbehaving.py:",
-    "damage": "its worker could not do it (Damaged: a stored folder was changed after it was written)",
+    "damage": "a stored folder was changed after it was written",
 }
 
 
@@ -307,6 +307,14 @@ def test_a_worker_that_is_killed_once_loses_nothing(play_plan: Play, tmp_path: P
     assert not played.document.failures
 
 
+def test_workers_that_cannot_even_start_end_the_run_in_a_sentence(
+    play_plan: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "_serve", print)  # a process that ends at once
+    with pytest.raises(KakurenboError, match="the workers are gone"):
+        play_plan(plan_of(*FIELD), tmp_path / "run", arena.processes(2))
+
+
 def test_failed_jobs_are_played_again_when_asked(play_plan: Play, tmp_path: Path) -> None:
     plan = plan_of(*FIELD[:2], ("", "broken"))
     play_plan(plan, tmp_path / "run")
@@ -323,15 +331,14 @@ def test_stored_files_that_were_damaged_are_made_again(
     plan = plan_of(*FIELD)
     play_plan(plan, tmp_path / "run")
     before = documents(tmp_path / "run")
-    stores = Stores(tmp_path / "run")
-    found = play(plan, stores, here, Settings())
+    store = RunStore(tmp_path / "run")
+    found = play(plan, store, here, Settings())
     judged = next(result for job, result in found.items() if job.kind == JUDGE and job.team == "02")
-    folder = stores.at(root).tree(judged.key, name)
+    folder = store.tree(root, judged.key, name)
     next(file for file in folder.iterdir() if file.suffix == ".csv").write_text("damaged\n")
     for job, result in found.items():
         if job.kind == lost and job.team == "02":
-            stores.at(job.root).drop(result.key)
-    playing._TARGETS.forget()  # a worker that has read the files before does not read them again
+            store.drop(job.root, result)
     play_plan(plan, tmp_path / "run")
     assert documents(tmp_path / "run") == before
 
@@ -353,7 +360,7 @@ def test_repeats_give_means_and_intervals(play_plan: Play, tmp_path: Path) -> No
 def test_a_second_run_is_kept_out_of_the_folder_of_the_first(
     play_plan: Play, tmp_path: Path
 ) -> None:
-    from kakurenbo.arena.running import locked
+    from kakurenbo.arena.runner import locked
 
     with locked(tmp_path / "run"):
         (tmp_path / "run" / "run.json").write_text("{}")

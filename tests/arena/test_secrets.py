@@ -9,10 +9,9 @@ import pytest
 
 from kakurenbo import arena
 from kakurenbo.arena.calls import MethodCall
-from kakurenbo.arena.dispatch import Dispatcher
-from kakurenbo.arena.requests import PlayerRequest
-from kakurenbo.arena.running import play
-from kakurenbo.arena.store import Stores
+from kakurenbo.arena.jobs import ANONYMIZE, ATTACK
+from kakurenbo.arena.runner import Orders, play
+from kakurenbo.arena.store import RunStore
 from kakurenbo.methods.registry import load
 
 SEED = 271828182845904523536028747135266249775
@@ -77,19 +76,19 @@ def test_an_attack_that_walks_memory_open_files_and_folders_finds_no_answer_no_h
 def test_what_players_are_sent_holds_no_contest_seed_no_answer_and_no_secret_path(
     here: arena.Workers, tmp_path: Path
 ) -> None:
-    plan, stores = the_plan(tmp_path / "loot"), Stores(tmp_path / "run")
-    results = play(plan, stores, here, arena.Settings())
-    dispatcher = Dispatcher(plan, stores, results, None)
-    requests = [dispatcher.request(job) for job in plan.jobs]
-    sent = [request for request in requests if isinstance(request, PlayerRequest)]
+    plan, store = the_plan(tmp_path / "loot"), RunStore(tmp_path / "run")
+    orders = Orders(plan, store, play(plan, store, here, arena.Settings()))
+    sent = [orders.order(job) for job in plan.jobs if job.kind in (ANONYMIZE, ATTACK)]
     assert len(sent) == 3 + 3 * 2
-    for request in sent:
-        data = pickle.dumps(request)
+    handouts = {path.read_bytes() for path in (tmp_path / "run" / "teams").rglob("sample.csv")}
+    for order in sent:
+        folders = order.folders()
+        data = pickle.dumps((order.task, folders))
         assert str(SEED).encode() not in data
         assert SEED.to_bytes(17, "little").rstrip(b"\0") not in data
+        assert str(tmp_path / "run").encode() not in data, "no path of the run"
         assert b"secret" not in data
-        assert (b"/teams/" in data) == (request.kind == "anonymize"), (
-            "attacks do not even know where handouts are"
-        )
-    seeds = [request.seed for request in sent if request.seed]
+        files = {content for files in folders.values() for content in files.values()}
+        assert bool(files & handouts) == (order.task.kind == ANONYMIZE)
+    seeds = [order.task.seed for order in sent if order.task.seed]
     assert len(set(seeds)) == len(seeds), "every job has a seed of its own"

@@ -17,7 +17,7 @@ from tests.arena.test_running import FIELD, documents, plan_of
 
 import kakurenbo
 from kakurenbo import arena
-from kakurenbo.arena.running import Settings
+from kakurenbo.arena.runner import Settings
 from kakurenbo.clusters import connected, parcel_key
 
 pytest.importorskip("distributed")

@@ -14,7 +14,7 @@ import pytest
 from tests.reading import attempt
 
 from kakurenbo import arena
-from kakurenbo.cli import demo, main
+from kakurenbo.cli import main, tournaments
 from kakurenbo.contest import AnyRulebook
 from kakurenbo.core import Problems
 from kakurenbo.reports import read_document
@@ -44,8 +44,8 @@ def test_the_demo_plays_a_contest_in_less_than_a_minute_and_convinces(
             played[rulebook.name] = play(rulebook, seed, jobs, quiet=quiet)
         return played[rulebook.name]
 
-    play = demo._play
-    monkeypatch.setattr(demo, "_play", play_once)
+    play = tournaments._play_demo
+    monkeypatch.setattr(tournaments, "_play_demo", play_once)
     begun = time.process_time()  # of this process alone: other tests run beside it
     run("--jobs", "1")
     assert time.process_time() - begun < 60

@@ -13,8 +13,12 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import ShellComplete
+from tests.arena.conftest import install, installed
 
-from kakurenbo.arena.executors import ATTACKERS, JUDGES, processes
+from kakurenbo.arena.calls import MethodCall
+from kakurenbo.arena.jobs import ATTACK, JUDGE, Task
+from kakurenbo.arena.plan import Job
+from kakurenbo.arena.pool import processes
 from kakurenbo.cli import VERBS, command_line, main
 from kakurenbo.cli.listing import INDEX, make_index
 from kakurenbo.cli.main import ALIASES
@@ -218,13 +222,29 @@ def test_compiling_is_announced_once_and_only_where_nothing_is_kept(tmp_path: Pa
     assert printed == [["compiling", "3"], ["3"]]
 
 
-def test_what_workers_compile_is_announced_once_in_the_run() -> None:
+def test_what_workers_compile_is_announced_once_in_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, site = tmp_path / "package", tmp_path / "site"
+    package.mkdir()
+    site.mkdir()
+    (package / "announcing.py").write_text(
+        "from kakurenbo.core import compiling\ncompiling.announce()\n"
+    )
+    (package / "pyproject.toml").write_text(
+        '[project]\nname = "announcing"\nversion = "1"\n'
+        '[project.entry-points."kakurenbo.rulebooks"]\nannouncing = "announcing:Rules"\n'
+    )
+    install(package, site)
     told: queue.Queue[str] = queue.Queue()
     compiling.announce_with(lambda: told.put("compiling"))
-    with processes(1).open() as crews:
-        for role in (ATTACKERS, JUDGES):
-            crews.executors[role].submit(compiling.announce).result(timeout=60)
-        assert told.get(timeout=60) == "compiling"
+    with installed(site, monkeypatch), processes(1).open(lambda _: ()) as crew:
+        for kind in (JUDGE, ATTACK):
+            job = Job(0, "only", 0, "01", "", kind)
+            crew.submit(job, Task(kind, MethodCall("rulebooks", "announcing")), {}, None)
+            while not crew.wait():
+                pass
+    assert told.get(timeout=60) == "compiling"
     assert told.empty(), "once"
 
 

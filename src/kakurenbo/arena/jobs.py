@@ -1,141 +1,374 @@
-"""What a worker does with a request: one job, from files to files, and its result stored before anybody hears of it."""
+"""What a worker does with a task: one step of a round, from files to files. It knows no folder of the run."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from kakurenbo.arena import judging, playing
 from kakurenbo.arena.calls import MethodCall
-from kakurenbo.arena.executors import ONE_THREAD
-from kakurenbo.arena.limits import TimeLimitExceeded, time_limit
-from kakurenbo.arena.requests import (
-    ANONYMIZE,
-    ATTACK,
-    CREDIT,
-    JUDGE,
-    NOTHING,
-    PREPARE,
-    JudgeRequest,
-    Outcome,
-    Request,
+from kakurenbo.arena.store import FAILED, OPEN, REFUSED, TEAMS, Outcome
+from kakurenbo.contest import (
+    CONTEST_FILE,
+    AnyRulebook,
+    Credit,
+    Files,
+    PreparedRound,
+    engine,
+    json_number,
 )
-from kakurenbo.arena.store import DONE, FAILED, Damaged, Result, Store, Stores
+from kakurenbo.contest.commitments import COMMITMENTS_FILE
+from kakurenbo.contest.engine import (
+    SUBMITTED,
+    PublishedTargets,
+    isolate,
+    judge_guess,
+    judge_guesses,
+)
+from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.folders import ContestFolder
+from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
+from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
+from kakurenbo.contest.submissions import SubmittedFiles
+from kakurenbo.core import Problem, Source
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.messages import spoken_in
+from kakurenbo.core.remembering import Memory
+from kakurenbo.core.rng import stream
+
+PREPARE, ANONYMIZE, JUDGE, ATTACK, CREDIT, NOTHING = (
+    "prepare",
+    "anonymize",
+    "judge",
+    "attack",
+    "credit",
+    "nothing",
+)
+HANDOUT, OWN = "handout", "own"
+"""Roles of a team's handout among the inputs of a task: for its anonymizer, and for its attacks."""
+GUESS_FILE = "guess"
+ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "POLARS_MAX_THREADS",
+    ),
+    "1",
+)
+_ROUNDS, _TARGETS, _TABLES = Memory(2), Memory(4), Memory(4)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One job as workers take it. A player's holds no contest seed, no answer, no path.
+
+    Attributes
+    ----------
+    kind : str
+    rulebook : MethodCall
+    method : MethodCall or None
+        None for the judge, and for an organizers' own attack.
+    seed : str
+        In decimal: the contest's for the judge; for a player the job's own, from which it does not follow.
+    team : str
+        Whose release it is about; for attacks and scores of a target its name.
+    attacker : str
+    teams, unranked : tuple of str
+        Who anonymizes, and who of them has no rank; where a round is prepared.
+    inputs : mapping of role to digest
+        The folders of files that it reads.
+    """
+
+    kind: str
+    rulebook: MethodCall
+    method: MethodCall | None = None
+    seed: str = ""
+    team: str = ""
+    attacker: str = ""
+    teams: tuple[str, ...] = ()
+    unranked: tuple[str, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def private(self) -> frozenset[str]:
+        """Digests of the inputs that a player's worker must not keep."""
+        if self.kind not in (ANONYMIZE, ATTACK):
+            return frozenset()
+        return frozenset(self.inputs[role] for role in (HANDOUT, OWN) if role in self.inputs)
 
 
 @spoken_in("en")
-def perform(request: Request) -> Result:
-    """Do a job and store its result; a job that was done already is not done again."""
-    store = Store(request.store)
-    known = store.get(request.key)
-    if known is not None:
-        return known
-    begun = time.perf_counter()
-
-    def failed(cause: str, **meta: Any) -> Result:
-        meta |= {"seconds": time.perf_counter() - begun, "process": os.getpid()}
-        return store.put(request.key, FAILED, {}, cause=cause, meta=meta)
-
-    def last_words() -> None:
-        failed(late, limit=limit)
-
-    limit = request.limit
-    late = f"it took longer than its time limit of {limit:g} s" if limit else ""
+def perform(task: Task, folders: Mapping[str, Files]) -> Outcome:
+    """Do a task and return what it gave, whatever happens; ``folders`` are its inputs by digest."""
+    started = time.perf_counter()
+    error_text = ""
     try:
-        _load(request)  # code is loaded once per process: that is not the method's time
-        with _one_thread(), time_limit(limit, last_words):
-            outcome = _KINDS[request.kind](request)
-    except TimeLimitExceeded:
-        return failed(late, limit=limit)
-    except Damaged as error:
-        raise Damaged(
-            _message(error)
-        ) from None  # not the job's fault: the run repeats what is damaged
+        load_code(task.rulebook, task.method)
+        inputs = {role: folders[digest] for role, digest in task.inputs.items()}
+        with _one_thread():
+            outcome = _STEPS[task.kind](task, inputs)
     except KakurenboError as error:
-        return failed(_message(error))
+        outcome = Outcome(state=FAILED, cause=_message(error))
     except MemoryError:
-        return failed("it needs more memory than there is", traceback=_traceback())
-    except BaseException as error:  # a method that asks to exit, or acts as if somebody pressed Ctrl-C, ends its own job alone
-        return failed(_sentence(error), traceback=_traceback())
-    handed_out = _hand_out(request, outcome) if isinstance(request, JudgeRequest) else {}
-    return store.put(
-        request.key,
-        outcome.state,
-        outcome.value,
-        trees=outcome.trees,
-        handed_out=handed_out,
-        cause=outcome.cause,
-        meta={"seconds": time.perf_counter() - begun, "process": os.getpid()},
+        outcome = Outcome(state=FAILED, cause="it needs more memory than there is")
+        error_text = _traceback()
+    except (
+        BaseException
+    ) as error:  # a method that exits or raises KeyboardInterrupt ends its own job alone
+        outcome, error_text = Outcome(state=FAILED, cause=_sentence(error)), _traceback()
+    meta = {"seconds": time.perf_counter() - started, "process": os.getpid()}
+    return replace(outcome, meta=meta | ({"traceback": error_text} if error_text else {}))
+
+
+def load_code(*calls: MethodCall | None) -> None:
+    """Import the code behind these calls."""
+    for call in calls:
+        if call is not None:
+            call.make()
+
+
+def late_outcome(limit: float) -> Outcome:
+    """Return what became of a job that was stopped at its time limit."""
+    cause = f"it took longer than its time limit of {limit:g} s"
+    return Outcome(state=FAILED, cause=cause, meta={"limit": limit, "seconds": limit})
+
+
+# -- steps of the judge --------------------------------------------------------------------------------------------------
+
+
+def _prepare(task: Task, inputs: Mapping[str, Files]) -> Outcome:
+    """Make the organizer's data from the seed, or take them from a folder that ``prepare`` or ``publish`` wrote."""
+    given = inputs.get("preparation", inputs.get("phase"))
+    if given is None:
+        made = engine.prepare(task.rulebook.make(), int(task.seed), task.teams, task.unranked)
+        files: Files = made.files()
+        report: Mapping[str, Any] = made.report
+    else:
+        files, report = given, {}
+    facts = msgspec.json.decode(files[f"public/{CONTEST_FILE}"], type=ContestFacts)
+    bound = json.loads(files.get(f"public/{COMMITMENTS_FILE}", b"{}"))
+    handouts = {team: _below(files, f"teams/{team}/") for team in facts.teams}
+    trees: dict[str, Files] = {} if "phase" in inputs else {"preparation": files}
+    trees[f"{OPEN}/attackers"] = _below(files, "attackers/")
+    trees |= {f"{TEAMS}/{team}/handout": handout for team, handout in handouts.items() if handout}
+    value = {
+        "report": dict(report or {"data": facts.data.get("source", "")}),
+        "commitments": bound.get("commitments", {}),
+        "settings": facts.settings,
+    }
+    return Outcome(value, trees)
+
+
+def _judge(task: Task, inputs: Mapping[str, Files]) -> Outcome:
+    """Check, measure and publish what a team submitted, once each; or take what was published."""
+    if "phase" in inputs:
+        return _already_judged(task.team, inputs["phase"])
+    prepared: PreparedRound[Any] = _ROUNDS.remembered(
+        (task.inputs["preparation"], task.rulebook),
+        lambda: PreparedRound(task.rulebook.make(), inputs["preparation"]),
+    )
+    sources = [Source(name, data) for name, data in inputs["release"].items()]
+    outcomes = judge_team(prepared, task.team, SubmittedFiles(sources), with_disqualified=True)
+    return _judged(
+        [outcome.record for outcome in outcomes],
+        {outcome.record.target: (outcome.target, outcome.answer) for outcome in outcomes},
     )
 
 
-def _hand_out(request: JudgeRequest, outcome: Outcome) -> dict[str, str]:
-    """Put what others are given into their stores, before the result that says so; gives places and digests."""
-    by_root: dict[str, dict[str, Any]] = {}
-    for place, files in outcome.handed_out.items():
-        root, _, name = place.rpartition("/")
-        by_root.setdefault(root, {})[name] = files
-    placed: dict[str, str] = {}
-    for root, trees in by_root.items():
-        written = Stores(request.out).at(root).put(request.key, DONE, {}, trees=trees)
-        placed |= {f"{root}/{name}": digest for name, digest in written.trees.items()}
-    return placed
+def _judged(
+    records: Sequence[ReleaseRecord], published: Mapping[str, tuple[Files, Files]]
+) -> Outcome:
+    """Return what became of a team's releases, with the target and the answer of those under attack.
+
+    A part of a target that is dealt to one attacker is a folder of its own, so that nobody else sees it.
+    """
+    published = {target: files for target, files in published.items() if files[0]}
+    trees: dict[str, dict[str, bytes]] = {
+        f"answer-{target}": dict(answer) for target, (_, answer) in published.items()
+    }
+    for target, (files, _) in published.items():
+        for name, data in files.items():
+            part, _, file = name.rpartition("/")
+            trees.setdefault(target_place(target, part), {})[file] = data
+    value = {"records": msgspec.to_builtins(records), "targets": list(published)}
+    if published:
+        return Outcome(value, trees)
+    state = FAILED if any(record.state == FAILED for record in records) else REFUSED
+    return Outcome(value, state=state, cause="; ".join(record.cause for record in records))
 
 
-def _load(request: Request) -> None:
-    method = None if isinstance(request, JudgeRequest) else request.method
-    load_code((request.rulebook, *([method] if method else ())))
+def _already_judged(team: str, phase: Files) -> Outcome:
+    """Take a team's targets and answers from a phase folder."""
+    every = msgspec.json.decode(phase[f"public/{RELEASES_FILE}"], type=tuple[ReleaseRecord, ...])
+    records = [record for record in every if record.team == team]
+    published = {}
+    for record in records:
+        answer = _below(phase, f"answers/{record.target}/")
+        kept = {name: data for name, data in answer.items() if not name.startswith(f"{SUBMITTED}/")}
+        published[record.target] = (_below(phase, f"targets/{record.target}/"), kept)
+    return _judged(records, published)
 
 
-def load_code(calls: Sequence[MethodCall]) -> None:
-    """Import the code behind these calls; also what a worker does that has nothing else to do yet."""
-    for call in calls:
-        call.make()
+def target_place(target: str, part: str = "") -> str:
+    """Return where attackers find a target, or the part of it that one of them was dealt."""
+    return f"{OPEN}/target-{target}-{part}" if part else f"{OPEN}/target-{target}"
 
 
-def _one_thread() -> contextlib.AbstractContextManager[Any]:
-    """One thread for all libraries: faster with many workers, and the same sums in the same order everywhere."""
-    begun_so = all(os.environ.get(name) == value for name, value in ONE_THREAD.items())
-    return contextlib.nullcontext() if begun_so else threadpool_limits(1)
+def _score_attacks(task: Task, inputs: Mapping[str, Files]) -> Outcome:
+    """Score the guesses of all attacks on one target."""
+    folder = ContestFolder(inputs["answer"], task.team)
+    rules: AnyRulebook = task.rulebook.make()
+    rules = rules.under(folder.facts(rules.name))
+    answer = rules.read_answer(folder)
+    form = rules.answer_form(answer)
+    scores: list[tuple[str, str, Credit]] = []
+    refused: list[Refusal] = []
+    for role, files in inputs.items():
+        kind, _, attacker = role.partition(" ")
+        if kind != "guess":
+            continue
+        name = f"guess of {attacker} at {task.team}"
+        with isolate() as failure:
+            score = judge_guess(rules, answer, Source(name, files[GUESS_FILE]), attacker, form)
+            scores.append((task.team, attacker, score))
+        if failure.error:
+            refused.append(Refusal.of(attacker, name, failure.as_problems("guess.broke", name)))
+    return _scored(scores, refused)
 
 
-def _nothing(request: Request) -> Outcome:
-    """The empty job, by which the cost of everything around a job is measured."""
-    return Outcome({"kind": request.kind})
+def _score_submitted(task: Task, inputs: Mapping[str, Files]) -> Outcome:
+    """Score the files of guesses that one attacker submitted."""
+    folders: dict[str, dict[str, ContestFolder]] = {"target": {}, "answer": {}}
+    for role, files in inputs.items():
+        kind, _, target = role.partition(" ")
+        if kind in folders:
+            folders[kind][target] = ContestFolder(files, target)
+    others = [ContestFolder(inputs["attackers"], "attackers")]
+    targets = PublishedTargets(
+        task.rulebook.make(), folders["target"], others, folders["answer"], with_knowledge=False
+    )
+    sources = [Source(name, data) for name, data in inputs["submitted"].items()]
+    outcome = judge_guesses(targets, task.attacker, sources)
+    scores = [(guess.target, task.attacker, guess.score) for guess in outcome.scores]
+    return _scored(scores, outcome.refused, outcome.notices)
 
 
-_KINDS: dict[str, Callable[[Any], Outcome]] = {
-    PREPARE: judging.prepare,
-    JUDGE: judging.judge,
-    CREDIT: judging.credit,
-    ANONYMIZE: playing.anonymize,
-    ATTACK: playing.attack,
+def _score(task: Task, inputs: Mapping[str, Files]) -> Outcome:
+    return _score_submitted(task, inputs) if task.attacker else _score_attacks(task, inputs)
+
+
+def _scored(
+    scores: Iterable[tuple[str, str, Credit]],
+    refused: Iterable[Refusal],
+    notices: Iterable[Problem] = (),
+) -> Outcome:
+    return Outcome(
+        {
+            "credits": [
+                (target, attacker, msgspec.to_builtins(score)) for target, attacker, score in scores
+            ],
+            "refused": [refusal.as_json("en") for refusal in limit_refusals(list(refused))],
+            "notices": [notice.in_language("en") for notice in notices],
+        }
+    )
+
+
+# -- steps of players ----------------------------------------------------------------------------------------------------
+
+
+def _anonymize(task: Task, inputs: Mapping[str, Files]) -> Outcome:
+    assert task.method is not None
+    release, files = engine.anonymize(
+        task.rulebook.make(),
+        ContestFolder(inputs[HANDOUT], task.team),
+        task.method.make(),
+        stream(int(task.seed), "anonymize"),
+    )
+    claims = {name: json_number(value) for name, value in release.claims.items()}
+    return Outcome({"claims": claims}, {"release": dict(files)})
+
+
+def _attack(task: Task, inputs: Mapping[str, Files]) -> Outcome:
+    """Attack one target; what is parsed of it stays for the next attack, but for an attacker's own handout."""
+
+    if OWN in inputs:
+        targets = open_target(task, inputs)
+    else:
+        mark = (tuple(task.inputs.items()), task.rulebook)
+        targets = _TARGETS.remembered(mark, lambda: open_target(task, inputs, _TABLES))
+    if task.method is None:
+        guess = engine.sample_attack(targets, task.team, task.attacker)
+    else:
+        rng = stream(int(task.seed), "attack")
+        guess = engine.attack(targets, task.team, task.method.make(), rng)
+    return Outcome({}, {"guess": {GUESS_FILE: guess}})
+
+
+def open_target(
+    task: Task, inputs: Mapping[str, Files], tables: Memory | None = None
+) -> PublishedTargets:
+    """Open the target of an attack as its attacker sees it."""
+    roles = [role for role in ("part", "attackers", OWN) if role in inputs]
+    others = [ContestFolder(inputs[role], role) for role in roles]
+    target = ContestFolder(inputs["target"], task.team)
+    return PublishedTargets(
+        task.rulebook.make(), {task.team: target}, others, attacker="", tables=tables
+    )
+
+
+def _nothing(task: Task, _: Mapping[str, Files]) -> Outcome:
+    """Do nothing; benchmarks measure by it what everything around a job costs."""
+    return Outcome({"kind": task.kind})
+
+
+_STEPS: dict[str, Callable[[Task, Mapping[str, Files]], Outcome]] = {
+    PREPARE: _prepare,
+    JUDGE: _judge,
+    CREDIT: _score,
+    ANONYMIZE: _anonymize,
+    ATTACK: _attack,
     NOTHING: _nothing,
 }
 
 
+# -- words ---------------------------------------------------------------------------------------------------------------
+
+
+def _one_thread() -> contextlib.AbstractContextManager[Any]:
+    """Compute with one thread: faster with many workers, and the same sums in the same order everywhere."""
+    is_set = all(os.environ.get(name) == value for name, value in ONE_THREAD.items())
+    return contextlib.nullcontext() if is_set else threadpool_limits(1)
+
+
+def _below(files: Files, prefix: str) -> dict[str, bytes]:
+    return {
+        name.removeprefix(prefix): data for name, data in files.items() if name.startswith(prefix)
+    }
+
+
 def _sentence(error: BaseException) -> str:
-    """The error and the place it came from, for people who write methods."""
-    frames: Sequence[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
+    """Return the error and the line it came from, for people who write methods."""
+    frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     message = " ".join(_message(error).split())[:300]
     return f"{type(error).__name__}{': ' if message else ''}{message}{place}"
 
 
 def _message(error: BaseException) -> str:
-    """What an error says; a method's own kind of error may fail even at that."""
     try:
         return "".join(str(error))
-    except BaseException as another:
+    except BaseException as another:  # a method's own kind of error may fail even at that
         return f"its message cannot be read ({type(another).__name__})"
 
 

@@ -9,22 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from kakurenbo.arena.calls import MethodCall
-from kakurenbo.arena.executors import ANONYMIZERS, ATTACKERS, JUDGES
-from kakurenbo.arena.requests import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE, HandedIn
+from kakurenbo.arena.jobs import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.store import OPEN, SECRET, TEAMS
 from kakurenbo.arena.teams_file import Entrant
-from kakurenbo.contest import AnyRulebook, by_number, misfit, read_facts, team_of
+from kakurenbo.contest import AnyRulebook, Files, by_number, misfit, read_facts, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
 from kakurenbo.contest.engine import SUBMITTED
 from kakurenbo.contest.facts import ContestFacts
 from kakurenbo.contest.rounds import read_records
-from kakurenbo.contest.submissions import RefusedFile, entries_of
-from kakurenbo.core import read_file, read_folder
-from kakurenbo.core.errors import UsageError
+from kakurenbo.contest.submissions import RefusedFile, entries_of, list_submission
+from kakurenbo.core import InputError, Source, read_file, read_folder
+from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import salt
 
-_MOST_ATTACKS = 200_000  # of one run; the results of more could not be read again
+JUDGES, ANONYMIZERS, ATTACKERS = "judges", "anonymizers", "attackers"
+"""Roles of workers: a process never changes its role."""
+_ROLES = {PREPARE: JUDGES, JUDGE: JUDGES, CREDIT: JUDGES, ANONYMIZE: ANONYMIZERS}
+_MAX_ATTACKS = 200_000  # of one run; the results of more could not be read again
 
 
 @dataclass(frozen=True, order=True)
@@ -38,7 +40,7 @@ class Job:
     repeat : int
         From 0.
     team : str
-        Whose release it is about; for attacks and credits the target, ``07`` or ``07-2``.
+        Whose release it is about; for attacks and scores the target, ``07`` or ``07-2``.
     attacker : str
     kind : str
     needs : tuple of Job
@@ -58,9 +60,7 @@ class Job:
     @property
     def role(self) -> str:
         """Which workers do it."""
-        return {ANONYMIZE: ANONYMIZERS, PREPARE: JUDGES, JUDGE: JUDGES, CREDIT: JUDGES}.get(
-            self.kind, ATTACKERS
-        )
+        return _ROLES.get(self.kind, ATTACKERS)
 
     @property
     def root(self) -> str:
@@ -81,7 +81,7 @@ class Job:
 
 
 def in_round(name: str, repeat: int) -> str:
-    """Where something happened, for people; repeats are counted from 1 for them.
+    """Return where something happened, for people, who count repeats from 1.
 
     Examples
     --------
@@ -89,6 +89,51 @@ def in_round(name: str, repeat: int) -> str:
     ('(pre)', '(pre, repeat 2)')
     """
     return f"({name}, repeat {repeat + 1})" if repeat else f"({name})"
+
+
+@dataclass(frozen=True)
+class SubmittedFolder:
+    """A folder of files that a team submitted; other files in it are not looked at.
+
+    Attributes
+    ----------
+    path : Path
+    digests : mapping of name to SHA-256
+    refused : list of (name, Problems)
+        What is refused before it is judged.
+    """
+
+    path: Path
+    digests: Mapping[str, str]
+    refused: list[RefusedFile]
+
+    @classmethod
+    def open(cls, path: Path) -> SubmittedFolder:
+        sources, refused = list_submission(path)
+        digests = {}
+        for source in sources:
+            try:
+                digests[source.name] = digest(source.read_packed())
+            except InputError as error:
+                refused.append((source.name, error.problems))
+        return cls(path, digests, refused)
+
+    @property
+    def sources(self) -> list[Source]:
+        return [Source(name, self.path / name) for name in self.digests]
+
+    def read(self) -> Files:
+        """Return the files; they must not change while they are played."""
+        files = {}
+        for source in self.sources:
+            try:
+                files[source.name] = source.read_packed()
+            except InputError:
+                files[source.name] = b""
+            if digest(files[source.name]) != self.digests[source.name]:
+                problem = Message("error.changed_meanwhile", {"name": source.name})
+                raise KakurenboError("error.must_not_change", at=self.path, problem=problem)
+        return files
 
 
 @dataclass(frozen=True)
@@ -131,58 +176,47 @@ class Plan:
         return {entrant.team: entrant for entrant in self.entrants}
 
     @cached_property
-    def handed_in(self) -> Mapping[Path, tuple[HandedIn, list[RefusedFile]]]:
-        """The folders of files that play, each with what can be judged and what is refused before."""
-        folders = [
-            folder
-            for entrant in self.entrants
-            for folder in (entrant.release, entrant.guesses)
-            if folder is not None
-        ]
-        return {folder: HandedIn.of(folder) for folder in folders}
+    def submitted(self) -> Mapping[Path, SubmittedFolder]:
+        """The folders of files that play."""
+        folders = [path for entrant in self.entrants for path in (entrant.release, entrant.guesses)]
+        return {path: SubmittedFolder.open(path) for path in folders if path is not None}
 
     @cached_property
     def targets(self) -> Mapping[str, tuple[str, ...]]:
-        """The names that each team's releases go by: its number, or one for each table where it hands in several."""
-        if self.phase is not None:
-            found: dict[str, tuple[str, ...]] = {}
-            for record in read_records(self.phase):
-                found[record.team] = (*found.get(record.team, ()), record.target)
-            return found
-        return {
-            entrant.team: self._targets(entrant) for entrant in self.entrants if entrant.anonymizes
-        }
+        """The names of each team's releases: its number, or one for each table where it submits several."""
+        if self.phase is None:
+            teams = [entrant for entrant in self.entrants if entrant.anonymizes]
+            return {entrant.team: self._targets(entrant) for entrant in teams}
+        targets: dict[str, tuple[str, ...]] = {}
+        for record in read_records(self.phase):
+            targets[record.team] = (*targets.get(record.team, ()), record.target)
+        return targets
 
     def _targets(self, entrant: Entrant) -> tuple[str, ...]:
         if entrant.release is None:
             return (entrant.team,)
-        return tuple(
-            entries_of(self.rules, entrant.team, self.handed_in[entrant.release][0].names)
-        ) or (entrant.team,)
+        sources = self.submitted[entrant.release].sources
+        return tuple(entries_of(self.rules, entrant.team, sources)) or (entrant.team,)
 
     @property
     def attackers(self) -> tuple[str, ...]:
-        return (
-            *(entrant.team for entrant in self.entrants if entrant.attacks),
-            *self.rules.sample_attacks,
-        )
+        teams = (entrant.team for entrant in self.entrants if entrant.attacks)
+        return (*teams, *self.rules.sample_attacks)
 
     @property
     def unranked(self) -> tuple[str, ...]:
-        """Teams that take part without rank or award, by the teams file or by the organizer's folder."""
-        own = [entrant.team for entrant in self.entrants if entrant.unranked]
-        return tuple(dict.fromkeys([*own, *(self.facts.unranked if self.facts else ())]))
+        """Teams that take part without rank or award, by the tournament file or by the organizer's folder."""
+        teams = [entrant.team for entrant in self.entrants if entrant.unranked]
+        return tuple(dict.fromkeys([*teams, *(self.facts.unranked if self.facts else ())]))
 
     def seed_of(self, repeat: int) -> int:
-        """The contest seed of a repeat; the first one's is the seed that was asked for."""
-        return (
-            self.seed
-            if repeat == 0
-            else int.from_bytes(salt(self.seed, "arena", "repeat", repeat)[:16], "little")
-        )
+        """Return the contest seed of a repeat; the first one's is that of the tournament."""
+        if repeat == 0:
+            return self.seed
+        return int.from_bytes(salt(self.seed, "arena", "repeat", repeat)[:16], "little")
 
     def seed_for(self, job: Job) -> int:
-        """A player's own seed for a job; nobody can compute the contest seed from it."""
+        """Return a player's seed for a job; nobody can compute the contest seed from it."""
         names = ("arena", job.round, job.kind, job.team, job.attacker)
         return int.from_bytes(salt(self.seed_of(job.repeat), *names)[:16], "little")
 
@@ -190,64 +224,61 @@ class Plan:
     def rulebook_of(self) -> Mapping[str, MethodCall]:
         """The rulebook as each round is played by it."""
         rulebook: AnyRulebook = self.rulebook.make()
-        rules = {
-            round_: rulebook if self.facts else rulebook.for_round(round_) for round_ in self.rounds
-        }
+        rules = {name: rulebook if self.facts else rulebook.for_round(name) for name in self.rounds}
         return {
-            round_: MethodCall.of("rulebooks", self.rulebook.name, one)
-            for round_, one in rules.items()
+            name: MethodCall.of("rulebooks", self.rulebook.name, rule)
+            for name, rule in rules.items()
         }
 
     def code_of(self, role: str) -> tuple[MethodCall, ...]:
-        """The rulebook and the methods that workers of a role will need."""
+        """Return the rulebook and the methods that workers of a role need."""
         methods = {
             ANONYMIZERS: [entrant.anonymizer for entrant in self.entrants],
             ATTACKERS: [entrant.attack for entrant in self.entrants],
-        }
-        return (
-            self.rulebook,
-            *dict.fromkeys(call for call in methods.get(role, ()) if call is not None),
-        )
+        }.get(role, [])
+        return (self.rulebook, *dict.fromkeys(call for call in methods if call is not None))
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
         """Every job, in the order they are started as far as what they wait for allows."""
-        found: list[Job] = []
-        for round_ in self.rounds:
-            for repeat in range(self.repeats):
-                found.extend(self._jobs_of(round_, repeat))
-        return tuple(sorted(found))
+        rounds = [(name, repeat) for name in self.rounds for repeat in range(self.repeats)]
+        return tuple(sorted(job for place in rounds for job in self._jobs_of(*place)))
 
     def _jobs_of(self, round_: str, repeat: int) -> list[Job]:
         prepare = Job(0, round_, repeat, "", "", PREPARE)
-        made, judged = [], {}
+        jobs, judged = [prepare], {}
         for team in self.targets:
             needs: tuple[Job, ...] = (prepare,)
             if self.phase is None and self.by_team[team].anonymizer is not None:
                 needs = (prepare, Job(1, round_, repeat, team, "", ANONYMIZE, (prepare,)))
-                made.append(needs[1])
+                jobs.append(needs[1])
             judged[team] = Job(2, round_, repeat, team, "", JUDGE, needs)
-        attacks, credits = [], []
+        jobs += judged.values()
         for team, targets in self.targets.items():
+            attackers = [
+                attacker
+                for attacker in self.attackers
+                if attacker != team and self._plays_methods(attacker)
+            ]
             for target in targets:
-                own = [
-                    Job(3, round_, repeat, target, attacker, ATTACK, (prepare, judged[team]))
-                    for attacker in self.attackers
-                    if attacker != team and self._plays_methods(attacker)
+                needs = (prepare, judged[team])
+                attacks = [
+                    Job(3, round_, repeat, target, attacker, ATTACK, needs)
+                    for attacker in attackers
                 ]
-                attacks += own
-                credits.append(Job(4, round_, repeat, target, "", CREDIT, (judged[team], *own)))
+                scores = Job(4, round_, repeat, target, "", CREDIT, (judged[team], *attacks))
+                jobs += [*attacks, scores]
         for entrant in self.entrants:
             if entrant.guesses is not None:
                 others = tuple(job for team, job in judged.items() if team != entrant.team)
-                credits.append(Job(4, round_, repeat, "", entrant.team, CREDIT, (prepare, *others)))
-        return [prepare, *made, *judged.values(), *attacks, *credits]
+                jobs.append(Job(4, round_, repeat, "", entrant.team, CREDIT, (prepare, *others)))
+        return jobs
 
     def _plays_methods(self, attacker: str) -> bool:
         return attacker not in self.by_team or self.by_team[attacker].attack is not None
 
     def as_json(self) -> dict[str, Any]:
-        """The plan as ``run.json`` keeps it."""
+        """Return the plan as ``run.json`` keeps it."""
         return {
             "rulebook": self.rulebook.as_json(),
             "seed": str(self.seed),
@@ -275,7 +306,7 @@ def make_plan(
     preparation: Path | None = None,
     phase: Path | None = None,
 ) -> Plan:
-    """A plan, checked: rounds exist, folders fit, and methods with their parameters play this rulebook."""
+    """Make a plan; raise UsageError for rounds, folders and methods that do not fit the rulebook."""
     for name in rounds:
         if name not in rulebook.rounds:
             raise UsageError(
@@ -315,13 +346,13 @@ def make_plan(
         )
     releases = sum(map(len, plan.targets.values()))
     attacks = len(plan.rounds) * plan.repeats * releases * len(plan.attackers)
-    if attacks > _MOST_ATTACKS:
-        raise UsageError("error.attacks_many", count=attacks, most=_MOST_ATTACKS)
+    if attacks > _MAX_ATTACKS:
+        raise UsageError("error.attacks_many", count=attacks, most=_MAX_ATTACKS)
     return plan
 
 
 def _on_folders(plan: Plan, rounds: Sequence[str]) -> Plan:
-    """The plan of a round whose data are there already: its settings, its name, and all of its teams."""
+    """Return the plan of a round whose data exist: with its settings, its name, and all of its teams."""
     facts = plan.facts
     if facts is None or (plan.phase is not None and not facts.commitments):
         what = (
@@ -352,7 +383,7 @@ def _on_folders(plan: Plan, rounds: Sequence[str]) -> Plan:
 
 
 def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
-    """A phase folder is of this preparation, and releases that are named beside it are those that were published in it."""
+    """Check that a phase folder is of this preparation and was published from these releases."""
     if plan.preparation is not None:
         commitments = plan.preparation / "public" / COMMITMENTS_FILE
         if digest(read_file(commitments)) != facts.commitments:
@@ -363,19 +394,18 @@ def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
                 "error.published_already", at=Message("error.player", {"name": repr(entrant.name)})
             )
         if entrant.release is not None:
-            given, _ = plan.handed_in[entrant.release]
-            entries = entries_of(plan.rules, entrant.team, given.names)
-            counting = {source.name for files in entries.values() for source in files}
-            if _published_from(phase, entrant.team) != {
-                name: sha for name, sha in given.digests if name in counting
-            }:
+            submitted = plan.submitted[entrant.release]
+            entries = entries_of(plan.rules, entrant.team, submitted.sources)
+            counting = {source.name for sources in entries.values() for source in sources}
+            digests = {name: sha for name, sha in submitted.digests.items() if name in counting}
+            if _published_from(phase, entrant.team) != digests:
                 raise UsageError(
                     "error.other_release", at=Message("error.player", {"name": repr(entrant.name)})
                 )
 
 
 def _published_from(phase: Path, team: str) -> dict[str, str]:
-    """Digests of the files that a team's releases in a phase folder were made from."""
+    """Return the digests of the files that a team's releases in a phase folder were made from."""
     folders = [
         path
         for path in (phase / "answers").glob(f"{team}*/{SUBMITTED}")

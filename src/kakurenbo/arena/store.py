@@ -1,7 +1,7 @@
-"""The results of jobs on disk: a folder per job under its content hash, complete or not there at all.
+"""Results of jobs on disk: a folder for each under its content hash, whole or not there at all.
 
-A job's folder appears by a single rename, so that killing any process at any moment leaves either the whole result or none.
-What a job gave (``result.json`` and ``files/``) is a function of its key; what it took (``meta.json``) is not.
+A folder appears by a single rename: killing any process at any moment leaves either the whole result or nothing. What a job
+gave (``result.json`` and ``files/``) depends on its key alone; how it went (``meta.json``) does not.
 
 A run has several stores, by who may see what is in them: nothing from which an answer follows lies where attacks read.
 """
@@ -16,211 +16,236 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from kakurenbo.core import json_bytes, json_object, read_file, read_folder
+from kakurenbo.contest import CONTEST_FILE, Files
+from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.schedule import NO_SCHEDULE
+from kakurenbo.core import README_FILES, json_bytes, json_object, read_file, read_folder
 from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.remembering import Memory
 
 DONE, REFUSED, FAILED = "done", "refused", "failed"
 OPEN, SECRET, TEAMS = "store", "secret", "teams"
-"""Folders of a run: what attackers may see, what the judge keeps, and a folder for each team with what it alone was given."""
+"""Stores of a run: what attackers may see, what the judge keeps, and one for each team with what it alone was given."""
 _STALE_SECONDS = 3600
-_RESULT_LIMIT = 200_000_000  # bytes of what one job found
+_RESULT_LIMIT = 200_000_000  # bytes of a result.json
+_TREES_IN_MEMORY = 16
 
 
-class Damaged(KakurenboError):
-    """A stored file is not what was written; the job that wrote it has to be repeated."""
+class DamagedTree(KakurenboError):
+    """Stored files are not what was written: the job that wrote them has to be repeated."""
+
+
+@dataclass(frozen=True)
+class TreeDigests:
+    """SHA-256 of a folder of files.
+
+    Attributes
+    ----------
+    whole : str
+        Over all names and contents.
+    content : str
+        Without what ``contest.json`` and READMEs say of other teams and of dates.
+    """
+
+    whole: str
+    content: str
+
+    @classmethod
+    def of(cls, files: Files) -> TreeDigests:
+        digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        whole = _lines_digest(digests)
+        if CONTEST_FILE not in files:
+            return cls(whole, whole)
+        facts = msgspec.json.decode(files[CONTEST_FILE], type=ContestFacts)
+        lasting = replace(
+            facts,
+            teams=(),
+            unranked=(),
+            judges=(),
+            schedule=NO_SCHEDULE,
+            commitments="",
+            version="",
+        )
+        digests[CONTEST_FILE] = hashlib.sha256(lasting.as_bytes()).hexdigest()
+        read_by_methods = {
+            name: digest for name, digest in digests.items() if name not in README_FILES
+        }
+        return cls(whole, _lines_digest(read_by_methods))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a job gives back.
+
+    Attributes
+    ----------
+    value : mapping
+        What it found, ready for JSON.
+    trees : mapping of place to Files
+        Folders of files: by a plain name for the job's own store, as ``store/target-01`` for another.
+    state : str
+        ``done``; ``refused`` where the input broke the rules; ``failed`` where the method broke.
+    cause : str
+        Why it was refused or failed, in a sentence.
+    meta : mapping
+        How it went: seconds, process, traceback.
+    """
+
+    value: Mapping[str, Any] = field(default_factory=dict)
+    trees: Mapping[str, Files] = field(default_factory=dict)
+    state: str = DONE
+    cause: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one job.
-
-    Attributes
-    ----------
-    key : str
-        Content hash of the job.
-    state : str
-        ``done``; ``refused`` where the input broke the rules; ``failed`` where the method broke.
-    value : mapping
-        What the job found, ready for JSON.
-    trees : mapping of folder name to digest
-        The folders of files it wrote beside the result. The digest of a tree covers names and contents.
-    handed_out : mapping of place to digest
-        The folders of files it wrote for others, in their stores: ``store/target-01``, ``teams/01/handout``.
-    cause : str
-        Why it was refused or failed, in a sentence.
-    """
+    """What became of a job, as it is stored: an `Outcome` under its key, with digests in place of files."""
 
     key: str
     state: str
     value: Mapping[str, Any] = field(default_factory=dict)
-    trees: Mapping[str, str] = field(default_factory=dict)
-    handed_out: Mapping[str, str] = field(default_factory=dict)
+    trees: Mapping[str, TreeDigests] = field(default_factory=dict)
     cause: str = ""
 
 
-class Store:
-    """A folder of results by key; any number of processes may write to it at once."""
+class RunStore:
+    """The stores below the folder of a run; only the run itself writes."""
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+    def __init__(self, out: str | Path) -> None:
+        self.out = Path(out)
+        self._verified: set[Path] = set()
+        self._trees = Memory(_TREES_IN_MEMORY)
 
-    def folder(self, key: str) -> Path:
-        return self.path / key[:2] / key
+    def begin(self) -> None:
+        """Make the folders, secret ones for their owner alone, and remove what killed runs left unfinished."""
+        for root, mode in ((OPEN, 0o777), (SECRET, 0o700), (TEAMS, 0o700)):
+            (self.out / root).mkdir(parents=True, exist_ok=True, mode=mode)
+        for root in (OPEN, SECRET, f"{TEAMS}/*"):
+            for path in self.out.glob(f"{root}/tmp/*"):
+                with contextlib.suppress(OSError):
+                    if time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                        shutil.rmtree(path, ignore_errors=True)
 
-    def get(self, key: str) -> Result | None:
-        """The stored result; None where there is none, or where it does not read as one."""
+    def folder(self, root: str, key: str) -> Path:
+        return self.out / root / key[:2] / key
+
+    def tree(self, root: str, key: str, place: str) -> Path:
+        """Return the folder of files that a job of a store wrote to a place."""
+        other, _, name = place.rpartition("/")
+        return self.folder(other or root, key) / "files" / name
+
+    def get(self, root: str, key: str) -> Result | None:
+        """Return the stored result; None where there is none or it cannot be read."""
         try:
-            result = msgspec.json.decode(
-                read_file(self.folder(key) / "result.json", _RESULT_LIMIT), type=Result
-            )
+            data = read_file(self.folder(root, key) / "result.json", _RESULT_LIMIT)
+            result = msgspec.json.decode(data, type=Result)
         except (UsageError, msgspec.MsgspecError, RecursionError):
             return None
         return result if result.key == key else None
 
-    def meta(self, key: str) -> dict[str, Any]:
-        """How the job went (seconds, traceback ...); empty where nothing was noted."""
+    def meta(self, root: str, key: str) -> dict[str, Any]:
+        """Return how the job went; empty where nothing was noted."""
         try:
-            return json_object(self.folder(key) / "meta.json", "run")
+            return json_object(self.folder(root, key) / "meta.json", "run")
         except UsageError:
             return {}
 
-    def put(
-        self,
-        key: str,
-        state: str,
-        value: Mapping[str, Any],
-        *,
-        trees: Mapping[str, Mapping[str, bytes]] | None = None,
-        handed_out: Mapping[str, str] | None = None,
-        cause: str = "",
-        meta: Mapping[str, Any] | None = None,
-    ) -> Result:
-        """Store a result whole; where another process was first, its result stands."""
-        trees = trees or {}
-        digests = {name: tree_digest(files) for name, files in trees.items()}
-        result = Result(key, state, value, digests, handed_out or {}, cause)
-        final = self.folder(key)
+    def put(self, root: str, key: str, outcome: Outcome) -> Result:
+        """Store an outcome; what it has for other stores is there before the result that names it."""
+        digests = {place: TreeDigests.of(files) for place, files in outcome.trees.items()}
+        result = Result(key, outcome.state, outcome.value, digests, outcome.cause)
+        places = {place: place.rpartition("/")[0] for place in outcome.trees}
+        for other in sorted(set(places.values()) - {""}):
+            handed_out = [place for place in places if places[place] == other]
+            names = {place.rpartition("/")[2]: digests[place] for place in handed_out}
+            files = {place.rpartition("/")[2]: outcome.trees[place] for place in handed_out}
+            self._write(other, Result(key, DONE, trees=names), files, {})
+        own = {place: outcome.trees[place] for place in places if not places[place]}
+        self._write(root, result, own, outcome.meta)
+        self._verified |= {self.tree(root, key, place) for place in outcome.trees}
+        return result
+
+    def _write(
+        self, root: str, result: Result, trees: Mapping[str, Files], meta: Mapping[str, Any]
+    ) -> None:
+        if self.get(root, result.key) is not None:
+            return  # a run that was killed between two stores
+        final, aside = self.folder(root, result.key), self.out / root / "tmp"
         final.parent.mkdir(parents=True, exist_ok=True)
-        (self.path / "tmp").mkdir(exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=self.path / "tmp", prefix=f"{key[:12]}-"))
+        aside.mkdir(exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=aside, prefix=f"{result.key[:12]}-"))
         try:
-            _write_trees(temporary / "files", trees)
-            (temporary / "meta.json").write_bytes(json_bytes(dict(meta or {})))
+            for tree, files in trees.items():
+                (temporary / "files" / tree).mkdir(parents=True)
+                for name, data in files.items():
+                    path = temporary / "files" / tree / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(data)
+            (temporary / "meta.json").write_bytes(json_bytes(dict(meta)))
             (temporary / "result.json").write_bytes(json_bytes(msgspec.to_builtins(result)))
-            return self._place(temporary, final, result)
+            self._remove(root, result.key)
+            os.rename(temporary, final)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
-    def _place(self, temporary: Path, final: Path, result: Result) -> Result:
-        try:
-            os.rename(temporary, final)
-        except OSError:  # a folder is there already
-            first = self.get(result.key)
-            if first is not None:
-                return first
-            shutil.rmtree(final, ignore_errors=True)  # half a folder: damaged from outside
-            os.rename(temporary, final)
-        return result
+    def drop(self, root: str, result: Result) -> None:
+        """Forget a result with what it has in other stores, so that its job is played again."""
+        for other in {place.rpartition("/")[0] or root for place in result.trees} | {root}:
+            self._remove(other, result.key)
 
-    def drop(self, key: str) -> None:
-        """Forget a result, so that its job is played again."""
-        aside = self.path / "tmp" / f"dropped-{key[:12]}-{os.getpid()}"
+    def _remove(self, root: str, key: str) -> None:
+        aside = self.out / root / "tmp" / f"dropped-{key[:12]}-{os.getpid()}"
         with contextlib.suppress(FileNotFoundError):
             aside.parent.mkdir(parents=True, exist_ok=True)
-            os.rename(self.folder(key), aside)  # first out of sight, at one moment; then deleted
+            os.rename(self.folder(root, key), aside)  # out of sight at one moment, then deleted
         shutil.rmtree(aside, ignore_errors=True)
 
-    def tree(self, key: str, name: str) -> Path:
-        """The folder of files that a job wrote under a name."""
-        return self.folder(key) / "files" / name
+    def read(self, path: Path, digest: str) -> Files:
+        """Return the files of a folder; raise DamagedTree where they are not those of the digest.
 
-    def sweep(self) -> None:
-        """Remove what killed processes left behind unfinished."""
-        for path in (self.path / "tmp").glob("*"):
-            with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime > _STALE_SECONDS:
-                    shutil.rmtree(path, ignore_errors=True)
+        A folder is hashed once: when this run writes it, or when it first reads what an earlier one wrote.
+        """
+        return self._trees.remembered((path, digest), lambda: self._read(path, digest))
 
-
-class Stores:
-    """The stores of a run: ``store``, ``secret`` and ``teams/NN`` below its folder."""
-
-    def __init__(self, out: str | Path) -> None:
-        self.out = Path(out)
-
-    def at(self, root: str) -> Store:
-        """The store ``store``, ``secret`` or ``teams/NN``."""
-        return Store(self.out / root)
-
-    def begin(self) -> None:
-        """Make the folders, those with secrets for their owner alone, and remove what killed processes left behind."""
-        for root, mode in ((OPEN, 0o777), (SECRET, 0o700), (TEAMS, 0o700)):
-            (self.out / root).mkdir(parents=True, exist_ok=True, mode=mode)
-        for path in (self.out / OPEN, self.out / SECRET, *(self.out / TEAMS).iterdir()):
-            Store(path).sweep()
-
-    def handed_out(self, key: str, place: str) -> Path:
-        """The folder of files that a job wrote for others."""
-        root, _, name = place.rpartition("/")
-        return self.at(root).tree(key, name)
-
-    def drop(self, root: str, result: Result) -> None:
-        """Forget a result and what it handed out."""
-        for place in result.handed_out:
-            self.at(place.rpartition("/")[0]).drop(result.key)
-        self.at(root).drop(result.key)
+    def _read(self, path: Path, digest: str) -> Files:
+        try:
+            files = read_folder(path)
+        except (OSError, UsageError) as error:
+            raise DamagedTree("error.stored_unreadable", reason=error) from error
+        if path not in self._verified and TreeDigests.of(files).whole != digest:
+            raise DamagedTree("error.stored_changed")
+        self._verified.add(path)
+        return files
 
     def is_whole(self, root: str, result: Result) -> bool:
-        """Whether all files of a result are as they were written."""
-        trees = {
-            self.at(root).tree(result.key, name): digest for name, digest in result.trees.items()
+        """Return whether all files of a result are as they were written."""
+        paths = {
+            self.tree(root, result.key, place): digests.whole
+            for place, digests in result.trees.items()
         }
-        trees |= {
-            self.handed_out(result.key, place): digest
-            for place, digest in result.handed_out.items()
-        }
+        self._trees.forget()
+        self._verified -= paths.keys()
         try:
-            for path, digest in trees.items():
-                verified(path, digest)
-        except Damaged:
+            for path, digest in paths.items():
+                self._read(path, digest)
+        except DamagedTree:
             return False
         return True
 
 
-def tree_digest(files: Mapping[str, bytes]) -> str:
-    """SHA-256 over names and contents of a folder of files."""
-    lines = [f"{hashlib.sha256(data).hexdigest()} {name}\n" for name, data in sorted(files.items())]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def verified(path: Path, digest: str) -> Path:
-    """The folder, after checking that it holds the bytes it should."""
-    try:
-        found = tree_digest(read_folder(path))
-    except (OSError, UsageError) as error:
-        raise Damaged("error.stored_unreadable", reason=error) from error
-    if found != digest:
-        raise Damaged("error.stored_changed")
-    return path
-
-
 def content_hash(content: object) -> str:
-    """SHA-256 of JSON content, whatever the order of its keys."""
-    return hashlib.sha256(
-        json.dumps(content, sort_keys=True, ensure_ascii=False).encode()
-    ).hexdigest()
+    """Return SHA-256 of JSON content, whatever the order of its keys."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _write_trees(path: Path, trees: Mapping[str, Mapping[str, bytes]]) -> None:
-    for tree, files in trees.items():
-        (path / tree).mkdir(parents=True)
-        for name, data in files.items():
-            target = path / tree / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
+def _lines_digest(digests: Mapping[str, str]) -> str:
+    lines = [f"{digest} {name}\n" for name, digest in sorted(digests.items())]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()

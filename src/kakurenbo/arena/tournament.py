@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kakurenbo.arena.executors import Workers
 from kakurenbo.arena.plan import Plan
+from kakurenbo.arena.pool import Workers
 from kakurenbo.arena.results import collect, timings
-from kakurenbo.arena.running import ProgressListener, Settings, locked, play
-from kakurenbo.arena.store import Stores
+from kakurenbo.arena.runner import ProgressListener, Settings, locked, play
+from kakurenbo.arena.store import RunStore
 from kakurenbo.core import InputError, json_bytes, json_object, write_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Message
@@ -77,9 +77,9 @@ def play_tournament(
     _check_folder(plan, out, replace_results=settings.replace_results)
     with locked(out):
         write_file(out / PLAN_FILE, json_bytes(plan.as_json()), private=True)  # the seed is in it
-        stores = Stores(out)
-        found = play(plan, stores, workers, settings, listener)
-        tournament = Tournament(out, collect(plan, found), timings(stores, found))
+        store = RunStore(out)
+        found = play(plan, store, workers, settings, listener)
+        tournament = Tournament(out, collect(plan, found), timings(store, found))
         write_file(out / TIMINGS_FILE, json_bytes(tournament.times))
         write_file(out / CSV_FILE, results_csv(tournament.document).encode())
         write_file(

@@ -37,7 +37,7 @@ TASKS = {
         "verify": "verify",
     },
     "scripts": {"generate": "data", "sample": "data", "credit": "play"},
-    "tournaments": {"run": "run", "tune": "tune", "report": "report", "demo": "demo"},
+    "tournaments": {"run": "tournaments", "report": "tournaments", "demo": "tournaments"},
     "audit": {"audit": "audit", "schema": "audit"},
     "judge": {"judge": "judge", "submit": "client", "status": "client", "fetch": "client"},
     "data": {"data": "data"},

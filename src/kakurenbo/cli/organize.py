@@ -350,7 +350,7 @@ def score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json:
 
 
 def _print_scored(scored: Any, document: Any, out: Path) -> None:
-    from kakurenbo.cli.tournament import print_matrix
+    from kakurenbo.cli.tournaments import print_matrix
 
     output.print_notices(scored.notices)
     for refusal in (*scored.refused, *scored.failed):

@@ -97,22 +97,6 @@ class TournamentProgress(LiveProgress):
             self.print_rarely(text("cli.jobs", **counts, state=state), is_last=done == tally.total)
 
 
-class StageProgress(LiveProgress):
-    """Trials of a stage of a search."""
-
-    def __init__(self, what: str, *, quiet: bool) -> None:
-        self._what = what
-        super().__init__(TextColumn(escape(what)), BarColumn(), MofNCompleteColumn(), quiet=quiet)
-        self._task = self.bar.add_task("", total=None)
-
-    def tell(self, done: int, total: int) -> None:
-        """Show that a job of a stage is done."""
-        if self.is_live:
-            self.bar.update(self._task, completed=done, total=total)
-        elif not self.is_quiet:
-            self.print_rarely(text("cli.stage", what=self._what, done=done, all=total))
-
-
 class AuditProgress(LiveProgress):
     """Steps of an audit: the time of those that are done, and what runs now.
 

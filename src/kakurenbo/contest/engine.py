@@ -409,6 +409,8 @@ class PublishedTargets(Mapping[str, Target[Any, Any]]):
         Whose dealt part is read; see ``Rulebook.read_target``.
     facts : ContestFacts or None
         By default those of the first target.
+    tables : Memory or None
+        Tables that were parsed before.
     with_knowledge : bool
         Keep what attackers know of a target; judging guesses needs only their form.
     """
@@ -422,12 +424,13 @@ class PublishedTargets(Mapping[str, Target[Any, Any]]):
         *,
         attacker: str | None = "",
         facts: ContestFacts | None = None,
+        tables: Memory | None = None,
         with_knowledge: bool = True,
     ) -> None:
         self._folders, self._answers = targets, answers
         self._others = [folder.loaded() for folder in others]
         self._attacker, self._with_knowledge = attacker, with_knowledge
-        self._tables = Memory(_TABLES)
+        self._tables = tables or Memory(_TABLES)
         if facts is None and targets:
             facts = next(iter(targets.values())).facts(rulebook.name)
             if facts is None:

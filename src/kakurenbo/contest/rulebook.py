@@ -277,14 +277,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """
         return Utility({})
 
-    def for_rehearsal(self, handout: Path) -> Self:
-        """These rules as a team draws data of its own by, to try methods on: like the organizer's, from another seed.
-
-        Where the data of a contest are known to everybody, as T of darc2019, they are taken from ``handout``; what a team
-        alone was given is not: parameters that fit it too well would tell of it.
-        """
-        return self
-
     # -- public half: attackers guess ------------------------------------------------------------------------------
 
     @abstractmethod

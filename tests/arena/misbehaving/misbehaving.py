@@ -19,7 +19,7 @@ import numpy as np
 from hide_and_seek import HideAndSeek
 
 import kakurenbo as kb
-from kakurenbo.arena.store import Damaged
+from kakurenbo.arena.store import DamagedTree
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.blind import Blind
 
@@ -76,7 +76,7 @@ _EXITS = {
     "interrupt": KeyboardInterrupt,
     "generator": GeneratorExit,
     "unspeakable": _Unspeakable,
-    "damage": lambda: Damaged("a stored folder was changed after it was written"),
+    "damage": lambda: DamagedTree("error.stored_changed"),
 }
 
 

@@ -118,7 +118,6 @@ class Amic2020(MembershipContest):
         "generate": ("generator", "data"),
         "credit": ("rate",),
         "standings": ("rounding",),
-        "tune": ("round", "scale", "generator", "data"),
         "run": (*_CONTEST, "rounding", *_THRESHOLDS),
     }
     prohibited = (

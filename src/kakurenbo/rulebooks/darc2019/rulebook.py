@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -75,7 +75,6 @@ class Darc2019(
         "credit": ("mode",),
         "standings": ("mode",),
         "verify": ("table",),
-        "tune": ("mode", "data", "table"),
         "run": ("mode", "scale", "data", "table"),
     }
     schema: ClassVar[Schema] = SCHEMA
@@ -170,14 +169,6 @@ class Darc2019(
 
     def is_unchanged(self, handout: Handout, release: Release) -> bool:
         return release.table.same_values(handout.original)
-
-    def for_rehearsal(self, handout: Path) -> Self:
-        """On T itself, which everybody knows: what differs from draw to draw are pseudonyms and the method's own chance."""
-        if {"table", "data"} & self.given:
-            return self
-        return self.with_parameters(
-            table=str(files.find_original(ContestFolder(handout)).origin), data="own"
-        )
 
     def release_files(self, handout: Handout, release: Release) -> Files:
         table = with_headings(release.table, handout.original.schema)

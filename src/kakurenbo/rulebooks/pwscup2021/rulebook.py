@@ -90,7 +90,6 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         "generate": ("data", "table"),
         "credit": ("round", "mode", "d"),
         "verify": ("table",),
-        "tune": ("round", "data", "table"),
         "run": ("round", "scale", "mode", "data", "table", "tests", "order", "d", *utility.LIMITS),
     }
     prohibited: ClassVar[tuple[str, ...]] = ("pwscup2021.prohibited.index",)

@@ -103,7 +103,6 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         "prepare": ("round", "scale", "masks", "data"),
         "run": ("round", "scale", "masks", "data"),
         "verify": ("data",),
-        "tune": ("round", "scale", "data"),
     }
     phases: ClassVar[tuple[Phase, ...]] = (
         Phase(
