@@ -12,25 +12,25 @@ TABLE = "table"
 """What takes the place of a rulebook where there is no contest."""
 _TEAM, _ATTACKER = "01", "02"
 _TEMPLATES = {
-    "prepare": "prepare {rulebook} -o contest --teams 2",
-    "publish": "publish {rulebook} contest submissions -o phase",
-    "attach": "attach {rulebook} contest phase questionnaires -o phase-2",
-    "anonymize": "anonymize {rulebook} {anonymizer} contest/teams/01 {release}{options}",
-    "attack": "attack {rulebook} {attack} phase/targets/01 -o {guess}{options}",
-    "check": "check {rulebook} contest/teams/01 {release}",
-    "measure": "measure {rulebook} contest/teams/01 {release}",
-    "generate": "generate {rulebook} -o population.csv",
-    "sample": "sample {rulebook} population.csv -o sample.csv",
-    "credit": "credit {rulebook} phase/answers/01 {guess}",
-    "score": "score {rulebook} phase guesses -o results.json",
-    "run": "run {rulebook} -o run",
-    "verify": "verify {rulebook} contest phase",
-    "report": "report run",
-    "backup": "judge backup --home judge judge.backup",
-    "restore": "judge restore judge.backup --home judge-again",
-    "schema": "schema original.csv -o schema.toml",
-    "audit": "audit original.csv release.csv --holdout holdout.csv -o report.html",
-    "data": "data import adult adult.data adult.test",
+    "prepare": "kakurenbo prepare {rulebook} -o contest --teams 2",
+    "publish": "kakurenbo publish {rulebook} contest submissions -o phase",
+    "attach": "kakurenbo attach {rulebook} contest phase questionnaires -o phase-2",
+    "anonymize": "kakurenbo anonymize {rulebook} {anonymizer} contest/teams/01 {release}{options}",
+    "attack": "kakurenbo attack {rulebook} {attack} phase/targets/01 -o {guess}{options}",
+    "check": "kakurenbo check {rulebook} contest/teams/01 {release}",
+    "measure": "kakurenbo measure {rulebook} contest/teams/01 {release}",
+    "generate": "kakurenbo generate {rulebook} -o population.csv",
+    "sample": "kakurenbo sample {rulebook} population.csv -o sample.csv",
+    "credit": "kakurenbo credit {rulebook} phase/answers/01 {guess}",
+    "score": "kakurenbo score {rulebook} phase guesses -o results.json",
+    "run": "kakurenbo run {rulebook} -o run",
+    "verify": "kakurenbo verify {rulebook} contest phase",
+    "report": "kakurenbo report run",
+    "backup": "kakurenbo judge backup --home judge judge.backup",
+    "restore": "kakurenbo judge restore judge.backup --home judge-again",
+    "schema": "kakurenbo schema original.csv -o schema.toml",
+    "audit": "kakurenbo audit original.csv release.csv --holdout holdout.csv -o report.html",
+    "data": "kakurenbo data import adult adult.data adult.test",
 }
 _GENERATE_TABLE = "kakurenbo generate table hospital -o original.csv --holdout holdout.csv"
 _TABLE_OPTIONS = {
@@ -48,7 +48,7 @@ def example_of(command_path: str) -> str:
     if rulebook == TABLE:
         return anonymize_example(TABLE, method) if command == "anonymize" else _GENERATE_TABLE
     template = _TEMPLATES.get(command, "")
-    return f"kakurenbo {_filled(template, rulebook, method)}" if template else ""
+    return _filled(template, rulebook, method) if template else ""
 
 
 def prepare_example(rulebook: str) -> str:
@@ -83,7 +83,7 @@ def _filled(template: str, rulebook: str, method: str) -> str:
             played = [getattr(player, kind) for player in cls.default_players]
             name, options = _method(f"{kind}s", cls, method, played)
             if kind == "anonymizer" and registry.find("anonymizers", name).takes_release:
-                options += " --release release"
+                options = " ".join((options, "--release", "release"))
             parts |= {kind: name, "options": options}
     return template.format_map(parts)
 
