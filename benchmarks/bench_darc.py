@@ -12,7 +12,7 @@ import pandas as pd
 from benchmarks.common import REPOSITORY, Row, best_of, peak_memory, reference_data, row
 from kakurenbo.anonymizers.transactions.rows import Pseudonyms
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.linkage import FellegiSunter, TfIdf
+from kakurenbo.attacks.reidentification.pairwise import FellegiSunter, TfIdf
 from kakurenbo.core import Source, Table, table_bytes, write_file
 from kakurenbo.core.rng import stream
 from kakurenbo.data.online_retail import read_transactions

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.bench_nearest import tables
 from benchmarks.common import Row, peak_memory, row
 from kakurenbo.attacks.membership import (
-    Champion,
+    BestOfShadows,
     Kernel,
     Likelihood,
     MembershipAttack,
@@ -28,9 +28,9 @@ _BLOCK = 512
 
 _CHAMPION = """
 from benchmarks.bench_nearest import tables
-from kakurenbo.attacks.membership import Champion, MembershipKnowledge
+from kakurenbo.attacks.membership import BestOfShadows, MembershipKnowledge
 from kakurenbo.core.rng import stream
-Champion(shadows=16)(MembershipKnowledge(*tables()), stream(1, "bench"))
+BestOfShadows(shadows=16)(MembershipKnowledge(*tables()), stream(1, "bench"))
 """
 
 
@@ -49,7 +49,7 @@ def run() -> list[Row]:
         (Tracing(), "tracing", ("≤ 3 s",)),
         (Likelihood(), "likelihood", ("ratio ≤ 1.5", "≤ 1.5 s")),
         (Kernel(), "kernel", ("≤ 3 s",)),
-        (Champion(shadows=16), "champion of 16 shadows", ("≤ 180 s",)),
+        (BestOfShadows(shadows=16), "champion of 16 shadows", ("≤ 180 s",)),
     ]
     with threadpool_limits(1):
         reference = _seconds(product)

@@ -11,7 +11,7 @@ from benchmarks.common import Row, best_of, reference_data, row
 from kakurenbo.anonymizers.ratings.crosstab_repair import CrosstabRepair, CrosstabRepairFast
 from kakurenbo.anonymizers.ratings.olh import PseudoOLH
 from kakurenbo.attacks.reconstruction.hamming import Sample, side_by_side
-from kakurenbo.attacks.reconstruction.knowledge import RatingsKnowledge
+from kakurenbo.attacks.reconstruction.types import RatingsKnowledge
 from kakurenbo.core import Table
 from kakurenbo.core.rng import stream
 from kakurenbo.data import ratings

@@ -10,7 +10,7 @@ import numpy as np
 
 from kakurenbo.anonymizers.ratings.crosstab_repair import CrosstabRepair
 from kakurenbo.anonymizers.ratings.olh import PseudoOLH
-from kakurenbo.attacks.reconstruction.methods import Identification
+from kakurenbo.attacks.reconstruction.types import Identification
 from kakurenbo.core.rng import stream
 from kakurenbo.data.ratings import MOVIES, NOT_SEEN
 from kakurenbo.methods import registry

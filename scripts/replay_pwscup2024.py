@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kakurenbo.attacks.reconstruction import RatingsGuess
-from kakurenbo.attacks.reconstruction.methods import Identification, Reconstructing
+from kakurenbo.attacks.reconstruction.types import Identification, Reconstructing
 from kakurenbo.contest import Credit
 from kakurenbo.core import InputError, Table
 from kakurenbo.core.rng import stream

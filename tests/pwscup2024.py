@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
+from kakurenbo.attacks.reconstruction.types import RatingsGuess, RatingsKnowledge
 from kakurenbo.contest import Mechanism
 from kakurenbo.core import Schema, Table, Text
 from kakurenbo.data import ratings

@@ -9,9 +9,9 @@ import pytest
 from tests.reading import Read, attempt
 
 from kakurenbo.attacks.linkage import CHOICES, DELETED, LinkageGuess, LinkageKnowledge, NearestRows
-from kakurenbo.attacks.linkage.alignment import IndexLink, aligned
-from kakurenbo.attacks.linkage.exchange import _in_boxes, traces_of_swaps
 from kakurenbo.attacks.linkage.likelihood import LikelihoodLink
+from kakurenbo.attacks.linkage.row_order import IndexLink, aligned
+from kakurenbo.attacks.linkage.swaps import count_in_boxes, find_swap_traces
 from kakurenbo.contest import Attack
 from kakurenbo.core import Source, Table
 from kakurenbo.core.errors import ParameterError
@@ -79,7 +79,7 @@ def test_swaps_are_told_from_noise_by_people_who_are_found_to_the_letter() -> No
         people, _ = BOOK.test_table(
             Handout("01", original()), entry(player), np.random.default_rng(1)
         )
-        found[player] = traces_of_swaps(LinkageKnowledge(people, entry(player).release, 50))
+        found[player] = find_swap_traces(LinkageKnowledge(people, entry(player).release, 50))
     assert found["noisy numbers"] is found["the contest's sample"] is None
     exact, blurred = found["near swaps"], found["short swaps with noise"]
     assert exact is not None
@@ -90,7 +90,7 @@ def test_swaps_are_told_from_noise_by_people_who_are_found_to_the_letter() -> No
 
 def test_records_in_a_box_are_counted_as_if_all_pairs_were_compared() -> None:
     table = original().take(np.arange(300))
-    counts = _in_boxes(table, [2.0, 4.0], 3)
+    counts = count_in_boxes(table, [2.0, 4.0], 3)
     for level, reach in enumerate((2.0, 4.0)):
         for cells in range(4):
             assert (

@@ -18,7 +18,7 @@ from kakurenbo.attacks.membership import (
     estimate_mechanism,
     membership_odds,
 )
-from kakurenbo.attacks.membership.retention import retention
+from kakurenbo.attacks.membership.likelihood import retention
 from kakurenbo.contest import Attack, Mechanism
 from kakurenbo.core import Category, Decimal, Integer, Schema, Source, Table, read_table
 from kakurenbo.core.errors import ParameterError

@@ -7,12 +7,11 @@ import pytest
 from tests.pwscup2024 import BOOK, Handout, hits, small_original, under_attack
 
 from kakurenbo.anonymizers.ratings.olh import PseudoOLH
-from kakurenbo.attacks.reconstruction.alignment import aligned_groups, shared_noise
-from kakurenbo.attacks.reconstruction.euclidean import filled_with_mode
+from kakurenbo.attacks.reconstruction.bayes import learn_weights
 from kakurenbo.attacks.reconstruction.hamming import side_by_side
 from kakurenbo.attacks.reconstruction.row_model import fit_row_model
-from kakurenbo.attacks.reconstruction.weighing import learn_weights
-from kakurenbo.attacks.sinkhorn import balanced
+from kakurenbo.attacks.records.alignment import aligned_groups, shared_noise
+from kakurenbo.attacks.records.sinkhorn import balanced
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.rng import stream
 from kakurenbo.data import ratings
@@ -68,7 +67,7 @@ def test_euclidean_finds_people_whose_rows_are_close() -> None:
 
 def test_a_star_is_filled_with_the_columns_mode() -> None:
     knowledge, _ = under_attack(small_original(), tables("swap_cells:swaps=0"))
-    filled = filled_with_mode(knowledge)
+    filled = knowledge.filled_with_mode()
     for row, movie in enumerate(knowledge.hidden):
         assert filled[row, movie] == small_original().frequencies(ratings.MOVIES[movie]).argmax()
 

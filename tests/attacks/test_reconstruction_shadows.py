@@ -9,12 +9,12 @@ import pytest
 from tests.pwscup2024 import BOOK, Handout, hits, small_original, under_attack
 from tests.reading import attempt
 
-from kakurenbo.attacks.reconstruction.crosstab_evidence import _shrinkage
-from kakurenbo.attacks.reconstruction.rehearsal import Rehearsal, rehearse
+from kakurenbo.attacks.reconstruction.bayes import known_weights
+from kakurenbo.attacks.reconstruction.evidence import shrinkage
+from kakurenbo.attacks.reconstruction.posterior import RatingMoments
 from kakurenbo.attacks.reconstruction.row_model import fit_row_model
-from kakurenbo.attacks.reconstruction.shadow import Shrinkage
-from kakurenbo.attacks.reconstruction.siblings import RatingMoments, rating_matrix
-from kakurenbo.attacks.reconstruction.weighing import known_weights
+from kakurenbo.attacks.reconstruction.shadow_ratings import Rehearsal, Shrinkage, rehearse
+from kakurenbo.attacks.reconstruction.types import columns_of
 from kakurenbo.contest import Release
 from kakurenbo.core import Problems, Source, Table, table_bytes
 from kakurenbo.core.rng import stream
@@ -61,7 +61,7 @@ def test_siblings_tell_ratings_that_the_release_hides() -> None:
 
 def test_the_discriminant_finds_the_value_that_the_other_ratings_go_with() -> None:
     moments = RatingMoments.of([small_original(3000, seed=2)])
-    codes = rating_matrix(small_original(500, seed=5))
+    codes = columns_of(small_original(500, seed=5), ratings.MOVIES)
     indicators = (codes[:, :, None] == np.arange(6)).reshape(len(codes), -1).astype(float)
     right = (
         moments.discriminant(indicators - moments.means, 7).argmax(axis=1) == codes[:, 7]
@@ -105,8 +105,8 @@ def test_shrinkage_is_1_where_tables_are_the_originals_and_0_where_they_are_chan
 
 
 def test_copies_of_one_table_do_not_count_as_tables_without_noise() -> None:
-    assert _shrinkage(1.0, 1.0, tables=3) == pytest.approx(0.5)
-    assert _shrinkage(0.5, 1.0, tables=2) == pytest.approx(0.5 / 0.75)
+    assert shrinkage(1.0, 1.0, tables=3) == pytest.approx(0.5)
+    assert shrinkage(0.5, 1.0, tables=2) == pytest.approx(0.5 / 0.75)
 
 
 def test_known_matches_give_weight_to_evidence_that_tells() -> None:
@@ -130,7 +130,7 @@ def test_movies_whose_tables_are_chance_are_told_nothing_of() -> None:
     hidden, rng = {"260", "2628"}, np.random.default_rng(5)
     released = original.with_codes({name: rng.permutation(original.codes[name]) for name in hidden})
     knowledge, _ = under_attack(original, ratings.split(released))
-    told = Shrinkage.learned([Rehearsal(original, knowledge, np.arange(50))], "ZIP-code").told
+    told = Shrinkage.learned([Rehearsal(original, knowledge, np.arange(50))], "ZIP-code").factors
     assert all(
         (part < 0.3) == (name in hidden) for name, part in zip(ratings.MOVIES, told, strict=True)
     )

@@ -8,26 +8,25 @@ import numpy as np
 import pytest
 
 from kakurenbo.anonymizers.pipeline import Pipeline
+from kakurenbo.attacks.records.sinkhorn import balanced
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.keys import KeyMatch
-from kakurenbo.attacks.reidentification.likelihood import (
+from kakurenbo.attacks.reidentification.assignment import assigned_three, best_three
+from kakurenbo.attacks.reidentification.baselines import KeyMatch, Overlap
+from kakurenbo.attacks.reidentification.evidence import (
     Bag,
+    SortedVectors,
     estimate_retention,
     month_to_learn_from,
     size_scores,
 )
-from kakurenbo.attacks.reidentification.linkage import (
+from kakurenbo.attacks.reidentification.months import months_of
+from kakurenbo.attacks.reidentification.pairwise import (
     FellegiSunter,
     PairwiseAttack,
     Profile,
     Rhythm,
     TfIdf,
 )
-from kakurenbo.attacks.reidentification.matching import assigned_three, best_three
-from kakurenbo.attacks.reidentification.monthly import months_of
-from kakurenbo.attacks.reidentification.overlap import Overlap
-from kakurenbo.attacks.reidentification.vectors import SortedVectors
-from kakurenbo.attacks.sinkhorn import balanced
 from kakurenbo.core import Table
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.rng import stream
@@ -270,8 +269,8 @@ def test_one_to_one_assignment_finds_more() -> None:
 def test_a_month_that_is_too_large_to_solve_exactly_is_ranked_by_balanced_scores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kakurenbo.attacks.reidentification.matching._LARGEST_EXACT", 5)
-    monkeypatch.setattr("kakurenbo.attacks.reidentification.likelihood._SAMPLE", 50)
+    monkeypatch.setattr("kakurenbo.attacks.reidentification.assignment._MAX_EXACT", 5)
+    monkeypatch.setattr("kakurenbo.attacks.reidentification.evidence._SAMPLE", 50)
     assert rate(FellegiSunter(), NOISY) > rate(FellegiSunter(one_to_one=False), NOISY)
 
 

@@ -14,14 +14,13 @@ from kakurenbo.anonymizers.tables.randomized_response import (
 )
 from kakurenbo.anonymizers.tables.synthetic import Synthetic
 from kakurenbo.attacks.membership import (
-    Champion,
+    BestOfShadows,
     MembershipAttack,
     MembershipKnowledge,
     Tracing,
 )
-from kakurenbo.attacks.membership.calibration import Calibration
-from kakurenbo.attacks.membership.evidence import Ground
-from kakurenbo.attacks.membership.shadows import shadows, surrogate
+from kakurenbo.attacks.membership.moments import PopulationModel
+from kakurenbo.attacks.membership.shadows import Calibration, draw_shadows, surrogate
 from kakurenbo.contest import Anonymizer, Release
 from kakurenbo.core import Category, Integer, Schema, Table
 from kakurenbo.core.rng import stream
@@ -64,14 +63,14 @@ def contest(
 
 def test_shadows_are_releases_of_own_samples_by_the_declared_method() -> None:
     knowledge, _ = contest(RandomizedResponse(p=1.0), 1, declared=True)
-    first, second = shadows(knowledge, 2, stream(1, "shadows"))
+    first, second = draw_shadows(knowledge, 2, stream(1, "shadows"))
     for shadow in (first, second):
         assert shadow.knowledge.population is knowledge.population
         assert shadow.knowledge.release == knowledge.population.take(shadow.members), (
             "p = 1 keeps every cell"
         )
     assert len(np.intersect1d(first.members, second.members)) < 100
-    again = shadows(knowledge, 2, stream(1, "shadows"))
+    again = draw_shadows(knowledge, 2, stream(1, "shadows"))
     assert (again[1].members == second.members).all()
     assert again[1].knowledge.release == second.knowledge.release
 
@@ -106,7 +105,9 @@ def test_the_champion_finds_by_itself_what_applies(method: Anonymizer, least: in
     for seed in range(2):
         knowledge, members = contest(method, seed)
         found.append(
-            np.isin(Champion(shadows=2)(knowledge, stream(seed, "champion")).rows, members).sum()
+            np.isin(
+                BestOfShadows(shadows=2)(knowledge, stream(seed, "champion")).rows, members
+            ).sum()
         )
     assert np.mean(found) > least
 
@@ -129,12 +130,12 @@ class HalfKept(Anonymizer):
 
 def test_shadows_show_what_a_method_keeps_of_each_column() -> None:
     knowledge, _ = contest(HalfKept(), 3, declared=True)
-    ground = Ground.of(knowledge, pairs=False)
-    calibration = Calibration.of(ground, shadows(knowledge, 40, stream(3, "shadows")))
+    model = PopulationModel.of(knowledge, pairs=False)
+    calibration = Calibration.of(model, draw_shadows(knowledge, 40, stream(3, "shadows")))
     worth = dict(
         zip(
             SIZES,
-            (calibration.worth[ground.features.owners == slot][0] for slot in range(len(SIZES))),
+            (calibration.worth[model.features.owners == slot][0] for slot in range(len(SIZES))),
             strict=True,
         )
     )
@@ -142,9 +143,9 @@ def test_shadows_show_what_a_method_keeps_of_each_column() -> None:
     assert worth["work"] == pytest.approx(0.5, abs=0.1)
     assert worth["school"] == pytest.approx(0.5, abs=0.1)
     # Every home is one up, so nobody is left in the first: `middle` is where an average sample ends up.
-    homes = ground.features.owners == list(SIZES).index("home")
+    homes = model.features.owners == list(SIZES).index("home")
     assert calibration.middle[homes][0] == pytest.approx(0, abs=1e-3)
-    assert calibration.noise[ground.features.owners == 0] == pytest.approx(0, abs=1e-6)
+    assert calibration.noise[model.features.owners == 0] == pytest.approx(0, abs=1e-6)
 
 
 def test_calibrated_tracing_finds_members_where_the_release_is_no_sample() -> None:

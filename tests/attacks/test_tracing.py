@@ -12,9 +12,8 @@ from kakurenbo.attacks.membership import (
     Nearest,
     Tracing,
 )
-from kakurenbo.attacks.membership.evidence import Ground, plain_evidence
 from kakurenbo.attacks.membership.features import PairFeatures
-from kakurenbo.attacks.membership.weights import tilt, weighed
+from kakurenbo.attacks.membership.moments import MeanShift, PopulationModel, subset_scores, tilt
 from kakurenbo.core import Category, Decimal, Integer, Moments, Schema, Table
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.rng import stream
@@ -130,15 +129,15 @@ def test_the_tilt_gives_the_members_the_means_of_the_release() -> None:
         np.flatnonzero(rng.random(2_000) < 0.1 + 0.1 * (population.codes["age"] > 6))
     )
     knowledge = MembershipKnowledge(population, release, 1)
-    ground = Ground.of(knowledge)
+    model = PopulationModel.of(knowledge)
     rate = len(release) / 2_000
-    weights = tilt(ground, plain_evidence(ground, knowledge, "all", 0.01), rate)
-    eta = ground.population.dot(weights)
+    weights = tilt(model, MeanShift.released(model, knowledge, "all", 0.01), rate)
+    eta = model.rows.dot(weights)
     shifts = np.linspace(-8, 8, 4001)
     shift = shifts[np.argmin([abs((1 / (1 + np.exp(-eta - one))).mean() - rate) for one in shifts])]
     chance = 1 / (1 + np.exp(-eta - shift))
-    expected = ground.population.sums(chance) / chance.sum()
-    assert expected == pytest.approx(ground.features.rows(release).mean(), abs=2e-3)
+    expected = model.rows.sums(chance) / chance.sum()
+    assert expected == pytest.approx(model.features.rows(release).mean(), abs=2e-3)
 
 
 def test_where_nothing_fits_every_row_is_alike() -> None:
@@ -151,8 +150,8 @@ def test_equal_rows_share_the_weight_of_their_value() -> None:
     # One M of four, one of the two released: women have weight 1/3 each, the man 1; the unit is 1/2 (1 - 1/2).
     population = Table.from_rows(SEX, [("Female",), ("Female",), ("Female",), ("Male",)])
     knowledge = MembershipKnowledge(population, Table.from_rows(SEX, [("Female",), ("Male",)]), 1)
-    ground = Ground.of(knowledge)
-    scores = weighed(ground, plain_evidence(ground, knowledge, "all", 0.01), 0.5)
+    model = PopulationModel.of(knowledge)
+    scores = subset_scores(model, MeanShift.released(model, knowledge, "all", 0.01), 0.5)
     assert scores[3] - scores[0] == pytest.approx((1 - 1 / 3) / 0.25, rel=1e-2)
     assert scores[:3] == pytest.approx(scores[0])
 
@@ -160,16 +159,16 @@ def test_equal_rows_share_the_weight_of_their_value() -> None:
 def test_weights_from_0_to_1_give_the_means_of_the_release() -> None:
     population, members = people(1, 0.9)
     knowledge = MembershipKnowledge(population, population.take(members), 100)
-    ground = Ground.of(knowledge, pairs=False)
+    model = PopulationModel.of(knowledge, pairs=False)
     rate = len(members) / len(population)
-    scores = weighed(ground, plain_evidence(ground, knowledge, "all", 0.3), rate)
+    scores = subset_scores(model, MeanShift.released(model, knowledge, "all", 0.3), rate)
     shifts = np.linspace(-1, 1, 4_001)
     lines = rate + rate * (1 - rate) * scores
     shift = shifts[np.argmin([abs(np.clip(lines + x, 0, 1).mean() - rate) for x in shifts])]
     weights = np.clip(lines + shift, 0, 1)
     assert (weights == 0).any(), "the limits matter"
-    expected = ground.population.sums(weights) / weights.sum()
-    assert expected == pytest.approx(ground.features.rows(knowledge.release).mean(), abs=3e-3)
+    expected = model.rows.sums(weights) / weights.sum()
+    assert expected == pytest.approx(model.features.rows(knowledge.release).mean(), abs=3e-3)
 
 
 # -- what they find ----------------------------------------------------------------------------------------------------

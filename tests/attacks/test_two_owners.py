@@ -9,10 +9,10 @@ import pytest
 
 from kakurenbo.anonymizers.pipeline import Pipeline
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.content import shown_customers, true_purchases
-from kakurenbo.attacks.reidentification.linkage import FellegiSunter, Profile, Rhythm
-from kakurenbo.attacks.reidentification.monthly import months_of
-from kakurenbo.attacks.reidentification.owners import Sourced, TwoOwners
+from kakurenbo.attacks.reidentification.months import months_of
+from kakurenbo.attacks.reidentification.pairwise import FellegiSunter, Profile, Rhythm
+from kakurenbo.attacks.reidentification.purchases import shown_customers, true_purchases
+from kakurenbo.attacks.reidentification.two_owners import SecondOwner, SourcedMonth
 from kakurenbo.core import Table
 from kakurenbo.core.rng import stream
 from kakurenbo.data.shop import simulate_shop
@@ -132,7 +132,7 @@ def test_two_owners_finds_more_of_swapped_baskets_than_any_attack_that_looks_for
         rate(attack, steps)
         for attack in (FellegiSunter(), Profile(), Rhythm(), Rhythm(link_months=False))
     ]
-    assert rate(TwoOwners(), steps) > max(others) + 0.03
+    assert rate(SecondOwner(), steps) > max(others) + 0.03
 
 
 def test_a_basket_that_was_cut_points_to_a_slot_of_its_size() -> None:
@@ -151,7 +151,7 @@ def test_a_basket_that_was_cut_points_to_a_slot_of_its_size() -> None:
         )
     )
     (month,) = months_of(ReidentificationKnowledge(original, shown))
-    scores = Sourced(month, np.array([1, 0, 2])).size_scores(
+    scores = SourcedMonth(month, np.array([1, 0, 2])).size_scores(
         10, 0.02
     )  # p is y's, q is x's, r is z's
     assert scores[0, 0] > scores[1, 0] + 3  # of p's slots x fits, y does not
@@ -160,7 +160,7 @@ def test_a_basket_that_was_cut_points_to_a_slot_of_its_size() -> None:
 
 def test_nobody_is_taken_for_their_own_slot() -> None:
     known, _ = attacked("swap_baskets:k=10")
-    guess = TwoOwners()(known, stream(4, "attack"))
+    guess = SecondOwner()(known, stream(4, "attack"))
     linked = shown_customers(known.original, known.released, monthly=False)
     source = np.full(len(known.pseudonyms), -1)
     source[known.released.codes["id_user"]] = linked
@@ -171,4 +171,4 @@ def test_nobody_is_taken_for_their_own_slot() -> None:
 
 def test_where_nothing_is_shown_nothing_is_guessed() -> None:
     known = ReidentificationKnowledge(T, table("p,2011/07/01,08:00,A,1.5,6"))
-    assert (TwoOwners()(known, stream(4, "attack")).cells == -1).all()
+    assert (SecondOwner()(known, stream(4, "attack")).cells == -1).all()

@@ -15,7 +15,7 @@ from tests.reading import attempt
 import kakurenbo
 from kakurenbo.anonymizers.pipeline import Pipeline
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.linkage import FellegiSunter
+from kakurenbo.attacks.reidentification.pairwise import FellegiSunter
 from kakurenbo.audit.clock import Clock
 from kakurenbo.audit.frames import frame_of
 from kakurenbo.audit.persons import Persons

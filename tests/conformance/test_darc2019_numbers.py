@@ -13,8 +13,8 @@ from tests.reading import attempt
 from kakurenbo.anonymizers.pipeline import Pipeline
 from kakurenbo.anonymizers.transactions.baskets import Crowds, SwapBaskets
 from kakurenbo.attacks.reidentification import ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.linkage import FellegiSunter, Profile, Rhythm, TfIdf
-from kakurenbo.attacks.reidentification.owners import TwoOwners
+from kakurenbo.attacks.reidentification.pairwise import FellegiSunter, Profile, Rhythm, TfIdf
+from kakurenbo.attacks.reidentification.two_owners import SecondOwner
 from kakurenbo.core import Problems, Source, Table
 from kakurenbo.core.rng import stream
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
@@ -42,7 +42,7 @@ def published(folder: Path, released: Table) -> tuple[object, ReidentificationKn
 
 
 def rate(
-    folder: Path, released: Table, attack: FellegiSunter | TfIdf | TwoOwners, mode: str = "rules"
+    folder: Path, released: Table, attack: FellegiSunter | TfIdf | SecondOwner, mode: str = "rules"
 ) -> float:
     answer, known = published(folder, released)
     return reid(answer, attack(known, np.random.default_rng(0)), mode)  # type: ignore[arg-type]
@@ -77,13 +77,13 @@ def test_the_best_attack_withstands_swapped_items_shuffled_dates_and_noise(
 
 def test_two_owners_finds_swapped_baskets_in_their_slots(reference_data: Path) -> None:
     release = Darc2019().anonymize(handout(reference_data), SwapBaskets(), stream(1, "swapped"))
-    assert rate(reference_data, release.table, TwoOwners(), "aicrowd") >= 0.15
+    assert rate(reference_data, release.table, SecondOwner(), "aicrowd") >= 0.15
 
 
 def test_crowds_hide_names_and_tell_every_purchase(reference_data: Path) -> None:
     released = crowds(reference_data)
     loss = min(1.0, max(errors_of(handout(reference_data).original, released, "aicrowd").values()))
-    found = rate(reference_data, released, TwoOwners(), "aicrowd")
+    found = rate(reference_data, released, SecondOwner(), "aicrowd")
     assert (loss + found) / 2 == pytest.approx(0.11, abs=0.01)
     assert buyer_share(handout(reference_data).original, released) == pytest.approx(1, abs=0.001)
 
@@ -109,7 +109,7 @@ def test_the_combined_anonymizer_scores_at_most_a_fifth_against_all_attacks(
         Profile(fields=("price", "size")),
         Rhythm(),
         Rhythm(link_months=False),
-        TwoOwners(),
+        SecondOwner(),
     )
     found = [rate(reference_data, released, attack, mode) for attack in attacks]
     found += [measured[f"S{number}"] for number in range(1, 8)]

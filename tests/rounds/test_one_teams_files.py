@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from tests.reading import attempt
 
-from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
 from kakurenbo.cli import main
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, Attack
 from kakurenbo.contest.guesses import sort_guess_files
@@ -22,6 +21,7 @@ from kakurenbo.contest.submissions import list_submission, named_tables
 from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import Layout, Problems, Schema, Source, Text, read_table, write_folder
 from kakurenbo.core.errors import ParameterError
+from kakurenbo.methods.threats import MembershipKnowledge
 from kakurenbo.rulebooks.amic2020 import Amic2020
 from kakurenbo.rulebooks.darc2019 import Darc2019
 from kakurenbo.rulebooks.pwscup2024 import Pwscup2024

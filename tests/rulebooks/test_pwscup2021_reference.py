@@ -12,7 +12,7 @@ import pytest
 from tests.reading import Read, attempt
 
 from kakurenbo.attacks.linkage import LinkageKnowledge, NearestRows
-from kakurenbo.attacks.linkage.rlink import squared_distances
+from kakurenbo.attacks.linkage.nearest import squared_distances
 from kakurenbo.contest import RoundResults, Utility
 from kakurenbo.core import Source, Table
 from kakurenbo.data.health import read_health

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reidentification.monthly import Month, Side, Vector
+from kakurenbo.attacks.reidentification.months import Month, Side, Vector
 from kakurenbo.audit.clock import NEVER
 from kakurenbo.audit.encoding import encode
 from kakurenbo.audit.persons import Ints, Rows

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.pairs import GROUP_SIZE, Pairs
+from kakurenbo.attacks.records.pairwise import GROUP_SIZE, Pairs, summed_odds
 from kakurenbo.audit.encoding import Codes, Floats
 
 _SMALLEST_GROUP = 128  # values of a group of the contests' pairs
@@ -46,8 +46,6 @@ def membership_odds(
     strangers : array, shape (m,)
         How many people whom nobody asks about are expected to make each row: a common row needs no person of ours.
     """
-    from kakurenbo.attacks.membership.odds_sum import summed_odds
-
     pairs = Pairs.of(_columns(people), transitions, _group_size(len(people), transitions))
     # The strangers are one more person, whose factors stand behind all others: how many they are, then ones.
     groups, last = len(pairs.slots), pairs.count

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reconstruction.alignment import column_agreement, groups_by, shared_noise
+from kakurenbo.attacks.records.alignment import column_agreement, groups_by, shared_noise
 from kakurenbo.audit.encoding import Coded, Codes, Floats, encode
 from kakurenbo.audit.engine import likelihoods
 from kakurenbo.audit.frames import Frame, codes_of_one_kind

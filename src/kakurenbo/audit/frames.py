@@ -362,7 +362,7 @@ def _about_the_same_people(frames: Sequence[Frame]) -> bool:
         return True
     if any(len(frame) != len(first) for frame in frames):
         return False
-    from kakurenbo.attacks.reconstruction.alignment import SIGNIFICANT, column_agreement
+    from kakurenbo.attacks.records.alignment import SIGNIFICANT, column_agreement
 
     return any(
         column_agreement(*codes_of_one_kind(first.cells[name], frame.cells[name])) > SIGNIFICANT

@@ -13,12 +13,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reidentification.linkage import (
+from kakurenbo.attacks.reidentification.months import Month
+from kakurenbo.attacks.reidentification.pairwise import (
     fellegi_sunter_scorer,
     ranked_months,
     tf_idf_scorer,
 )
-from kakurenbo.attacks.reidentification.monthly import Month
 from kakurenbo.audit import statistics
 from kakurenbo.audit.baskets import SIZE, Fields, paired_periods
 from kakurenbo.audit.persons import Ints, Rows

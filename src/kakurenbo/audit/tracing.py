@@ -11,13 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.evidence import FITTING, Ground, plain_evidence
-from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
-from kakurenbo.attacks.membership.tracing import trace_weights
-from kakurenbo.attacks.membership.weights import tilt
+from kakurenbo.attacks.membership.moments import (
+    FITTING,
+    MeanShift,
+    PopulationModel,
+    tilt,
+    trace_weights,
+)
 from kakurenbo.audit.encoding import Coded, CodedColumn, Codes, Floats
 from kakurenbo.audit.mechanism import shown_as
 from kakurenbo.core import Category, Column, Integer, Schema, Table
+from kakurenbo.methods.threats import MembershipKnowledge
 
 _ROUNDING = 1.0  # standard error of a count of the release, in records
 _FINEST = (
@@ -74,15 +78,15 @@ def trace(coded: Coded, pool: Codes) -> Traces:
     """Scores of everybody in the pool, shape (n,), from histograms and pairs alone."""
     people, release = released_form(coded, pool), coded.release
     knowledge = MembershipKnowledge(*_tables(coded, people, release), guesses=1)
-    ground = Ground.of(knowledge)
-    evidence = plain_evidence(ground, knowledge, FITTING, _ROUNDING)
-    weights = trace_weights(ground, evidence)
+    model = PopulationModel.of(knowledge)
+    evidence = MeanShift.released(model, knowledge, FITTING, _ROUNDING)
+    weights = trace_weights(model, evidence)
     # Every other person of the pool is a control.
-    logit = ground.population.dot(tilt(ground, evidence, 0.5))
-    own = ground.population.parts(weights)[
+    logit = model.rows.dot(tilt(model, evidence, 0.5))
+    own = model.rows.parts(weights)[
         :, : len(coded.columns)
     ]  # the slots of columns come before those of pairs
-    return Traces(ground.population.dot(weights), logit, own, _ratios(coded, people, release))
+    return Traces(model.rows.dot(weights), logit, own, _ratios(coded, people, release))
 
 
 def _tables(coded: Coded, people: Codes, release: Codes) -> tuple[Table, Table]:

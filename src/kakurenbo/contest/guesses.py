@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -81,47 +81,32 @@ def sort_guess_files(
         else:
             named.append(GuessFile(fields["target"], int(fields.get("try", "1")), source))
     kept: list[GuessFile] = []
-    tries: Counter[str] = Counter()
-    seen: set[tuple[str, int]] = set()
-    for file in sorted(
-        named, key=lambda file: (by_number(file.target), file.number, file.source.name)
-    ):
-        limit = phase.tries.per_target
-        if (file.target, file.number) in seen:
-            refusals.append(
-                (file.source.name, Problems.of("guess.twice", file.source.name, target=file.target))
-            )
-        elif limit is not None and (tries[file.target] >= limit or not 1 <= file.number <= limit):
-            refusals.append(
-                (
-                    file.source.name,
-                    Problems.of(
-                        "guess.too_many", file.source.name, limit=limit, target=file.target
-                    ),
-                )
-            )
+    numbers: dict[str, set[int]] = defaultdict(set)
+    limit = phase.tries.per_target
+    named.sort(key=lambda file: (by_number(file.target), file.number, file.source.name))
+    for file in named:
+        name, known = file.source.name, numbers[file.target]
+        if file.number in known:
+            refusals.append((name, Problems.of("guess.twice", name, target=file.target)))
+        elif limit is not None and (len(known) >= limit or not 1 <= file.number <= limit):
+            problems = Problems.of("guess.too_many", name, limit=limit, target=file.target)
+            refusals.append((name, problems))
         else:
-            seen.add((file.target, file.number))
-            tries[file.target] += 1
+            known.add(file.number)
             kept.append(file)
     return kept, refusals
 
 
-def counted(phase: Phase, tries: Sequence[Credit]) -> Credit:
-    """The credit that counts of an attacker's tries at a target, which are in the order they were handed in."""
-    return (
-        max(tries, key=lambda credit: credit.accuracy)
-        if phase.counts is Counting.BEST
-        else tries[-1]
-    )
-
-
-def by_pair(
-    phase: Phase, credits: Iterable[tuple[str, Credit]]
+def scores_per_target(
+    phase: Phase, scores: Iterable[tuple[str, Credit]]
 ) -> tuple[Mapping[str, Credit], Mapping[str, tuple[Credit, ...]]]:
-    """Per target the credit of an attacker that counts, and all tries where there were several."""
-    every: dict[str, tuple[Credit, ...]] = {}
-    for target, credit in credits:
-        every[target] = (*every.get(target, ()), credit)
-    several = {target: tries for target, tries in every.items() if len(tries) > 1}
-    return {target: counted(phase, tries) for target, tries in every.items()}, several
+    """Return an attacker's score at each target: the best or the latest; and all tries where there were more."""
+    tries: dict[str, tuple[Credit, ...]] = {}
+    for target, score in scores:
+        tries[target] = (*tries.get(target, ()), score)
+    is_best = phase.counts is Counting.BEST
+    counting = {
+        target: max(credits, key=lambda credit: credit.accuracy) if is_best else credits[-1]
+        for target, credits in tries.items()
+    }
+    return counting, {target: credits for target, credits in tries.items() if len(credits) > 1}

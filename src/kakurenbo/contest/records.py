@@ -9,7 +9,7 @@ from typing import Any
 
 from kakurenbo.contest.credit import Credit
 from kakurenbo.contest.declarations import ATTACK
-from kakurenbo.contest.guesses import by_pair
+from kakurenbo.contest.guesses import scores_per_target
 from kakurenbo.contest.measure import Measurement
 from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, REFUSED, RoundResults
 from kakurenbo.contest.rulebook import AnyRulebook
@@ -171,7 +171,7 @@ def round_results(
     tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
     for attacker, earned in scores.items():
         public = [(target, credit.public()) for target, credit in earned]
-        counting, repeated = by_pair(rules.phase(ATTACK), public)
+        counting, repeated = scores_per_target(rules.phase(ATTACK), public)
         for target, credit in counting.items():
             by_target.setdefault(target, {})[attacker] = credit
         for target, every in repeated.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def verify_round(
     phase_published: Path | None = None,
     again: bool = False,
 ) -> list[Finding]:
-    """One finding per file of the preparation and, where it is given, of the phase folder.
+    """Return one finding per file of the preparation and, where it is given, of the phase folder.
 
     Parameters
     ----------
@@ -54,64 +55,59 @@ def verify_round(
     again : bool
         Also make everything once more from the revealed seed and compare.
     """
-    findings = _opened(rulebook, preparation, "secret", published)
+    findings = _check_commitments(rulebook, preparation, "secret", published)
     if phase is not None:
         facts = read_facts(phase / "public", rulebook.name)
-        before = digest(read_file(preparation / "public" / COMMITMENTS_FILE))
         findings += [
-            _in_phase(finding) for finding in _opened(rulebook, phase, "answers", phase_published)
+            replace(finding, name=f"{IN_PHASE}{finding.name}")
+            for finding in _check_commitments(rulebook, phase, "answers", phase_published)
         ]
-        if facts is None or facts.commitments != before:
+        commitments = digest(read_file(preparation / "public" / COMMITMENTS_FILE))
+        if facts is None or facts.commitments != commitments:
             why = "the phase folder was published from another preparation"
             findings.append(Finding(f"{IN_PHASE}public/contest.json", BROKEN, why))
     if again:
-        findings += _made_again(rulebook, preparation, phase)
+        findings += _make_again(rulebook, preparation, phase)
     return findings
 
 
-def _opened(
+def _check_commitments(
     rulebook: AnyRulebook, folder: Path, secret: str, published: Path | None
 ) -> list[Finding]:
+    """Check every file of a folder against the commitments in it, or against those that were published."""
     files = Folder(folder, with_strays=True)
-    for lacking in (
-        *([f"public/{COMMITMENTS_FILE}"] if published is None else []),
-        f"{secret}/{OPENING_FILE}",
-    ):
-        if lacking not in files:
-            raise UsageError("error.not_whole", at=folder, lacking=lacking)
+    commitments_file, opening_file = f"public/{COMMITMENTS_FILE}", f"{secret}/{OPENING_FILE}"
+    for name in (*([] if published else [commitments_file]), opening_file):
+        if name not in files:
+            raise UsageError("error.not_whole", at=folder, lacking=name)
     facts = read_facts(folder / "public", rulebook.name)
     if facts is None:
         raise UsageError("error.no_contest_json", at=folder)
-    own = files.get(f"public/{COMMITMENTS_FILE}")
-    commitments = (
-        read_file(published) if published is not None else files[f"public/{COMMITMENTS_FILE}"]
-    )
+    present = files.get(commitments_file)
+    commitments = read_file(published) if published else present
+    assert commitments is not None  # its absence was named above
     scope = rulebook.under(facts).scope(_SCOPES[secret])
     if scope_of(commitments) != scope:
-        place = published or folder / "public" / COMMITMENTS_FILE
+        place = published or folder / commitments_file
         raise UsageError(
             "error.other_scope", at=place, theirs=repr(scope_of(commitments)), ours=repr(scope)
         )
-    findings = verify(commitments, files[f"{secret}/{OPENING_FILE}"], _committed(files, secret))
+    committed = files.without(commitments_file, opening_file)
+    findings = verify(commitments, files[opening_file], committed)
     findings += [Finding(name, NOT_COMMITTED, what) for name, what in files.strays.items()]
-    if own is not None and own != commitments:
-        findings.append(
-            Finding(f"public/{COMMITMENTS_FILE}", CHANGED, "it is not the one that was published")
-        )
+    if present not in (None, commitments):
+        why = "it is not the one that was published"
+        findings.append(Finding(commitments_file, CHANGED, why))
     return findings
 
 
-def _committed(files: Folder, secret: str) -> Folder:
-    """All files of a folder but for the commitments themselves and what opens them."""
-    return files.without(f"public/{COMMITMENTS_FILE}", f"{secret}/{OPENING_FILE}")
-
-
-def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) -> list[Finding]:
+def _make_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) -> list[Finding]:
+    """Make the folders once more from the revealed seed and compare them file by file."""
     prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
     facts, files = prepared.facts, Folder(preparation, with_strays=True)
     name = f"{MADE_AGAIN}the preparation"
     try:
-        made = prepare(
+        again = prepare(
             prepared.rules,
             prepared.seed,
             facts.teams,
@@ -121,29 +117,24 @@ def _made_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) ->
         )
     except KakurenboError as error:
         return [Finding(name, CANNOT_REPEAT, str(error))]
-    if made.facts.data != facts.data:
-        why = f"made from {facts.data}, but here is {made.facts.data}"
+    if again.facts.data != facts.data:
+        why = f"made from {facts.data}, but here is {again.facts.data}"
         return [Finding(name, CANNOT_REPEAT, why)]
-    again = made.files()
-    if made.facts.version != facts.version and again != files:
-        why = f"made by version {facts.version} of kakurenbo; install it to compare (this is {made.facts.version})"
+    if again.facts.version != facts.version and again.files() != files:
+        why = f"made by version {facts.version} of kakurenbo; install it to compare (this is {again.facts.version})"
         return [Finding(name, CANNOT_REPEAT, why)]
-    findings = _compared(MADE_AGAIN, again, files)
+    findings = _compare(MADE_AGAIN, again.files(), files)
     if phase is not None:
         published = publish_again(prepared, phase)
-        findings += _compared(MADE_AGAIN + IN_PHASE, published, Folder(phase, with_strays=True))
+        findings += _compare(MADE_AGAIN + IN_PHASE, published, Folder(phase, with_strays=True))
     return findings
 
 
-def _compared(prefix: str, made: Files, files: Files) -> list[Finding]:
-    states = {name: KEPT if files.get(name) == data else BROKEN for name, data in made.items()}
-    findings = [Finding(f"{prefix}{name}", state) for name, state in states.items()]
-    return findings + [
-        Finding(f"{prefix}{name}", BROKEN, "nothing makes this file")
-        for name in files
-        if name not in made
+def _compare(prefix: str, made: Files, files: Files) -> list[Finding]:
+    findings = [
+        Finding(f"{prefix}{name}", KEPT if name in files and files[name] == data else BROKEN)
+        for name, data in made.items()
     ]
-
-
-def _in_phase(finding: Finding) -> Finding:
-    return Finding(f"{IN_PHASE}{finding.name}", finding.state, finding.why)
+    extra = [name for name in files if name not in made]
+    why = "nothing makes this file"
+    return findings + [Finding(f"{prefix}{name}", BROKEN, why) for name in extra]

@@ -2,18 +2,21 @@
 
 from kakurenbo.attacks.membership.base import MembershipAttack
 from kakurenbo.attacks.membership.blind import Blind
-from kakurenbo.attacks.membership.champion import Champion
+from kakurenbo.attacks.membership.champion import BestOfShadows
 from kakurenbo.attacks.membership.kernel import Kernel
-from kakurenbo.attacks.membership.knowledge import MembershipGuess, MembershipKnowledge
-from kakurenbo.attacks.membership.likelihood import Likelihood, membership_odds
+from kakurenbo.attacks.membership.likelihood import (
+    Likelihood,
+    estimate_mechanism,
+    membership_odds,
+)
 from kakurenbo.attacks.membership.nearest import Nearest
-from kakurenbo.attacks.membership.neighbours import Neighbours, nearest_rows
-from kakurenbo.attacks.membership.retention import estimate_mechanism
 from kakurenbo.attacks.membership.tracing import Tracing
+from kakurenbo.attacks.records.nearest_rows import Neighbours, nearest_rows
+from kakurenbo.methods.threats import MembershipGuess, MembershipKnowledge
 
 __all__ = [
+    "BestOfShadows",
     "Blind",
-    "Champion",
     "Kernel",
     "Likelihood",
     "MembershipAttack",

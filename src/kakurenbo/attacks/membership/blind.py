@@ -1,4 +1,4 @@
-"""`blind`: names rows at random and never looks at the release; the control that every other attack stands beside."""
+"""`blind`: the control that every other attack is compared with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.base import MembershipAttack
-from kakurenbo.attacks.membership.knowledge import MembershipKnowledge
+from kakurenbo.methods.threats import MembershipKnowledge
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """Rows as feature vectors phi: every value of every column, and the products of two columns.
 
-A vector is sparse: of a column, or of a pair of columns, exactly one feature is not 0. Rows are kept as the place and the
-value of that one feature, a *slot* for each column and pair: 45 numbers for 9 columns instead of 1,288.
+A vector is sparse: of a column, or of a pair of columns, exactly one feature is not 0. Rows are
+kept as the place and the value of that one feature, a *slot* for each column and pair: 45 numbers
+for 9 columns instead of 1,288.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +17,11 @@ from numpy.typing import NDArray
 from kakurenbo.core import Category, Coarsening, Table
 from kakurenbo.core.errors import ParameterError
 
-_LARGEST_DOMAIN = 512  # values of a column: wider ones take part in groups
-_LARGEST_LEVELS = 64  # of a category that takes part in pairs
-_MOST_FEATURES, _MOST_PAIRS = 2_500, 150  # of all kinds; the pairs of the most features go first
-_SEEN = 10  # times that a pair of values must occur in B
+_MAX_DOMAIN = 512  # values of a column: wider ones take part in groups
+_MAX_LEVELS = 64  # of a category that takes part in pairs
+_MAX_FEATURES, _MAX_PAIRS = 2_500, 150  # of all kinds; the pairs of the most features go first
+_MIN_COUNT = 10  # times that a pair of values must occur in B
 
-Places = NDArray[np.int32]
 Values = NDArray[np.float64]
 
 
@@ -38,39 +39,42 @@ class Rows:
         Features, d.
     """
 
-    places: Places
+    places: NDArray[np.int32]
     values: Values
     count: int
 
     def __len__(self) -> int:
         return len(self.places)
 
+    def take(self, rows: NDArray[np.int64]) -> Rows:
+        return Rows(self.places[rows], self.values[rows], self.count)
+
     def sums(self, weights: Values) -> Values:
-        """The sum of the feature vectors, each times the weight of its row, shape (d,)."""
-        from kakurenbo.attacks.membership.gram import weighted_sum
+        """Sum the feature vectors, each times the weight of its row, shape (d,)."""
+        from kakurenbo.attacks.records.loops import weighted_sum
 
         total: Values = weighted_sum(self.places, self.values, weights, self.count + 1)
         return total[:-1]
 
     def mean(self) -> Values:
-        """The mean feature vector, shape (d,)."""
+        """Return the mean feature vector, shape (d,)."""
         return self.sums(np.full(len(self), 1 / len(self)))
 
     def parts(self, weights: Values) -> Values:
-        """What each slot adds to phi^T ``weights``, shape (n, slots)."""
+        """Return what each slot adds to phi^T ``weights``, shape (n, slots)."""
         gathered: Values = np.append(weights, 0.0)[self.places]
         return gathered * self.values
 
     def dot(self, weights: Values) -> Values:
-        """phi^T ``weights`` of each row, shape (n,)."""
-        from kakurenbo.attacks.membership.gram import dots
+        """Return phi^T ``weights`` of each row, shape (n,)."""
+        from kakurenbo.attacks.records.loops import dots
 
-        found: Values = dots(self.places, self.values, np.append(weights, 0.0))
-        return found
+        products: Values = dots(self.places, self.values, np.append(weights, 0.0))
+        return products
 
     def covariance(self) -> Values:
-        """The covariance of the feature vectors, shape (d, d)."""
-        from kakurenbo.attacks.membership.gram import add_products
+        """Return the covariance of the feature vectors, shape (d, d)."""
+        from kakurenbo.attacks.records.loops import add_products
 
         products = np.zeros((self.count + 1, self.count + 1))
         add_products(self.places, self.values, products)
@@ -82,12 +86,13 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class _Slot:
-    """One column, or a pair of them: which features it has, and where they begin."""
+    """A column, or a pair of them, with ``size`` features; ``numbers`` tells which each pair of
+    levels is, or -1.
+    """
 
     names: tuple[str, ...]
-    first: int
-    numbers: NDArray[np.int64] | None = None  # of each pair of levels: which feature it is, or -1
-    size: int = 0
+    size: int
+    numbers: NDArray[np.int64] | None = None
 
 
 class PairFeatures:
@@ -96,7 +101,8 @@ class PairFeatures:
     Parameters
     ----------
     population : Table
-        B: which pairs are seen often enough, and by which mean and deviation numbers are standardized.
+        B: which pairs are seen often enough, and by which mean and deviation numbers are
+        standardized.
     release : Table
         D: wide columns are grouped by the values of both tables.
     pairs : bool
@@ -113,73 +119,62 @@ class PairFeatures:
     """
 
     def __init__(self, population: Table, release: Table, *, pairs: bool = True) -> None:
-        for column in population.schema:
-            if column.size is None:
-                raise ParameterError("population", "columns of finite domains", column.name)
-        self._coarsening = Coarsening.of((population, release), _LARGEST_DOMAIN)
+        self._coarsening = Coarsening.of((population, release), _MAX_DOMAIN)
         coarse = self._coarsening.apply(population)
         self._scales: dict[str, tuple[float, float]] = {}
+        slots = []
         for column in coarse.schema:
+            if column.size is None:
+                raise ParameterError("population", "columns of finite domains", column.name)
+            slots.append(_Slot((column.name,), column.size))
             if not isinstance(column, Category):
                 codes = coarse.codes[column.name].astype(np.float64)
                 self._scales[column.name] = float(codes.mean()), float(codes.std()) or 1.0
-        slots, first = [], 0
-        for column in coarse.schema:
-            slots.append(_Slot((column.name,), first, size=column.size or 0))
-            first += column.size or 0
-        for names, numbers in _chosen(coarse, self._scales, first) if pairs else ():
-            size = 1 if numbers is None else int(numbers.max()) + 1
-            slots.append(_Slot(names, first, numbers, size))
-            first += size
-        self._slots, self.count = tuple(slots), first
+        if pairs:
+            candidates = list(_pair_slots(coarse, self._scales))
+            sizes = np.array([slot.size for slot in candidates], dtype=np.int64)
+            largest_first = np.argsort(-sizes, kind="stable")[:_MAX_PAIRS]
+            total = sum(slot.size for slot in slots) + np.cumsum(sizes[largest_first])
+            kept = np.sort(largest_first[total <= _MAX_FEATURES])
+            slots += [candidates[index] for index in kept]
+        *self._firsts, self.count = np.cumsum([0, *(slot.size for slot in slots)]).tolist()
+        self._slots = slots
         self.owners = np.repeat(np.arange(len(slots)), [slot.size for slot in slots])
         self.slots = tuple(slot.names for slot in slots)
 
     def rows(self, table: Table) -> Rows:
-        """The features of a table's rows."""
+        """Return the features of a table's rows."""
         coarse = self._coarsening.apply(table)
         places = np.empty((len(table), len(self._slots)), dtype=np.int32)
         values = np.ones((len(table), len(self._slots)))
-        standard = {
-            name: (coarse.codes[name] - mean) / scale
-            for name, (mean, scale) in self._scales.items()
-        }
-        for index, slot in enumerate(self._slots):
+        for index, (slot, first) in enumerate(zip(self._slots, self._firsts, strict=True)):
             if len(slot.names) == 1:
-                places[:, index] = slot.first + coarse.codes[slot.names[0]].astype(np.int32)
+                places[:, index] = first + coarse.codes[slot.names[0]].astype(np.int32)
                 continue
-            levels = [name for name in slot.names if name not in standard]
             for name in slot.names:
-                if name in standard:
-                    values[:, index] *= standard[name]
+                if name in self._scales:
+                    mean, scale = self._scales[name]
+                    values[:, index] *= (coarse.codes[name] - mean) / scale
             if slot.numbers is None:
-                places[:, index] = slot.first
+                places[:, index] = first
             else:
+                levels = [name for name in slot.names if name not in self._scales]
                 numbers = slot.numbers[coarse.keys(levels)]
-                places[:, index] = np.where(numbers < 0, self.count, slot.first + numbers)
+                places[:, index] = np.where(numbers < 0, self.count, first + numbers)
         return Rows(places, values, self.count)
 
 
-def _chosen(
-    table: Table, numbers: dict[str, tuple[float, float]], taken: int
-) -> list[tuple[tuple[str, str], NDArray[np.int64] | None]]:
-    """The pairs of columns that take part, and the number of each pair of levels that occurs often enough."""
-    found: list[tuple[tuple[str, str], NDArray[np.int64] | None, int]] = []
-    for a, b in itertools.combinations(table.schema.names, 2):
-        levels = [name for name in (a, b) if name not in numbers]
-        if any((table.schema[name].size or 0) > _LARGEST_LEVELS for name in levels):
-            continue
-        if not levels:
-            found.append(((a, b), None, 1))
-            continue
+def _pair_slots(table: Table, numbers: Container[str]) -> Iterator[_Slot]:
+    """Yield the pairs of columns that may take part, with the pairs of levels that occur often
+    enough.
+    """
+    for names in itertools.combinations(table.schema.names, 2):
+        levels = [name for name in names if name not in numbers]
         sizes = [table.schema[name].size or 0 for name in levels]
-        often = np.bincount(table.keys(levels), minlength=int(np.prod(sizes))) >= _SEEN
-        if often.any():
-            found.append(((a, b), np.where(often, np.cumsum(often) - 1, -1), int(often.sum())))
-    by_size = sorted(range(len(found)), key=lambda index: -found[index][2])[:_MOST_PAIRS]
-    kept = []
-    for index in by_size:
-        taken += found[index][2]
-        if taken <= _MOST_FEATURES:
-            kept.append(index)
-    return [found[index][:2] for index in sorted(kept)]
+        if not levels:
+            yield _Slot(names, 1)
+        elif max(sizes) <= _MAX_LEVELS:
+            counts = np.bincount(table.keys(levels), minlength=int(np.prod(sizes)))
+            often = counts >= _MIN_COUNT
+            if often.any():
+                yield _Slot(names, int(often.sum()), np.where(often, np.cumsum(often) - 1, -1))

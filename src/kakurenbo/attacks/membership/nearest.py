@@ -1,4 +1,6 @@
-"""`nearest`, the sample attack of amic2020: members are the rows of B that lie nearest to rows of D."""
+"""`nearest`, the sample attack of amic2020: members are the rows of B that lie nearest to rows of
+D.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.membership.base import MembershipAttack
-from kakurenbo.attacks.membership.knowledge import (
-    MembershipGuess,
-    MembershipKnowledge,
-    most_confident,
-)
-from kakurenbo.attacks.membership.neighbours import Neighbours, nearest_rows
+from kakurenbo.attacks.membership.base import MembershipAttack, most_confident
+from kakurenbo.attacks.records.nearest_rows import Neighbours, nearest_rows
 from kakurenbo.core import Table
 from kakurenbo.methods.parameters import parameter
+from kakurenbo.methods.threats import MembershipGuess, MembershipKnowledge
 
+# What a differing category adds, and the power to which differences of numbers are raised before
+# they are added.
 _GEOMETRIES = {"rules": (1, 2), "onehot": (2, 2), "sum": (1, 1)}
-"""What a differing category adds, and the power to which differences of numbers are raised before they are added."""
 _NOWHERE = np.iinfo(np.int64).max
 
 
@@ -26,8 +25,8 @@ _NOWHERE = np.iinfo(np.int64).max
 class Nearest(MembershipAttack):
     """For each record of D the nearest row of B; of these rows the ``guesses`` with the smallest distances, ties by row number.
 
-    Where D points to fewer distinct rows than there are guesses, the rest are the rows of B that lie nearest to any record of
-    D, ties by row number.
+    Where D points to fewer distinct rows than there are guesses, the rest are the rows of B that
+    lie nearest to any record of D, ties by row number.
     """
 
     metric: str = parameter(
@@ -38,34 +37,33 @@ class Nearest(MembershipAttack):
     )
 
     def __call__(self, knowledge: MembershipKnowledge, rng: np.random.Generator) -> MembershipGuess:
-        forth = self._forth(knowledge)
-        pointed_at = np.flatnonzero(forth < _NOWHERE)
-        if len(pointed_at) < knowledge.guesses:
+        distances = self._distances(knowledge)
+        nearest = np.flatnonzero(distances < _NOWHERE)
+        if len(nearest) < knowledge.guesses:
             return super().__call__(knowledge, rng)
-        return MembershipGuess(
-            most_confident(forth[pointed_at], pointed_at, knowledge.guesses)
-        )  # spares the way back
+        # The distances of all other rows need not be known.
+        return MembershipGuess(most_confident(distances[nearest], nearest, knowledge.guesses))
 
     def scores(
         self, knowledge: MembershipKnowledge, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Minus the place of a row among the distinct distances: first those that D points to, then those of all others."""
-        forth = self._forth(knowledge)
-        others = np.flatnonzero(forth == _NOWHERE)
-        places = np.empty(len(forth))
-        distinct, places[:] = np.unique(forth, return_inverse=True)
+        """Rank rows that D points to by their distance, then all others by theirs."""
+        distances = self._distances(knowledge)
+        others = np.flatnonzero(distances == _NOWHERE)
+        ranks = np.empty(len(distances))
+        distinct, ranks[:] = np.unique(distances, return_inverse=True)
         if len(others):
-            back = self._nearest(knowledge.release, knowledge.population.take(others))
-            places[others] = len(distinct) + np.unique(back.squares, return_inverse=True)[1]
-        return -places
+            neighbours = self._search(knowledge.release, knowledge.population.take(others))
+            ranks[others] = len(distinct) + np.unique(neighbours.squares, return_inverse=True)[1]
+        return -ranks
 
-    def _nearest(self, base: Table, queries: Table) -> Neighbours:
+    def _search(self, base: Table, queries: Table) -> Neighbours:
         weight, power = _GEOMETRIES[self.metric]
         return nearest_rows(base, queries, mismatch_weight=weight, power=power)
 
-    def _forth(self, knowledge: MembershipKnowledge) -> NDArray[np.int64]:
-        """The smallest distance of a record of D whose nearest row this is, shape (n,); ``_NOWHERE`` without one."""
-        neighbours = self._nearest(knowledge.population, knowledge.release)
-        square = np.full(len(knowledge.population), _NOWHERE)
-        np.minimum.at(square, neighbours.rows, neighbours.squares)
-        return square
+    def _distances(self, knowledge: MembershipKnowledge) -> NDArray[np.int64]:
+        """Return the least distance of a record of D whose nearest row this is, shape (n,)."""
+        neighbours = self._search(knowledge.population, knowledge.release)
+        distances = np.full(len(knowledge.population), _NOWHERE)
+        np.minimum.at(distances, neighbours.rows, neighbours.squares)
+        return distances

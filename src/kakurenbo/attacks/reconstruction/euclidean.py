@@ -1,4 +1,6 @@
-"""Team 09's identification attack: nearest rows by Euclidean distance in every file, then a vote on the row number."""
+"""Team 09's identification attack: nearest rows by Euclidean distance in every file, then a vote on
+the row number.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kakurenbo.attacks.reconstruction.hamming import attribute_distances
-from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, UNKNOWN, RatingsKnowledge
-from kakurenbo.attacks.reconstruction.methods import (
+from kakurenbo.attacks.reconstruction.types import (
     MATCHED_ROW,
     Identification,
     Identifying,
+    RatingsKnowledge,
     Reconstructing,
+    columns_of,
     commonest,
-    filled,
+    movie_places,
     partner,
 )
 from kakurenbo.data.ratings import ATTRIBUTES, MOVIES, SPLITS
 from kakurenbo.methods.parameters import parameter
 
-POSTERS_FILTERING = "collaborative_filtering:on=b,variant=w50"
-SHIFT = 50  # added to ratings 1..5, so that seen differs strongly from not seen
+_POSTERS_FILTERING = "collaborative_filtering:on=b,variant=w50"
+_SHIFT = 50  # added to ratings 1..5, so that seen differs strongly from not seen
 
 
 @dataclass(frozen=True)
 class Euclidean(Identifying):
     """In each file the rows nearest to b that share at least three attributes with a; the commonest row number wins.
 
-    Ratings 1 to 5 are shifted by 50. Where no row number occurs twice the smallest distance decides. The poster leaves open
-    whose row number that is: ``votes=c_row`` elects a row of C, whose person is then the row of a that agrees with it best;
-    with ``votes=a_row`` each near row votes for the row of a that agrees with it best.
+    Ratings 1 to 5 are shifted by 50. Where no row number occurs twice the smallest distance
+    decides. The poster leaves open whose row number that is: ``votes=c_row`` elects a row of C,
+    whose person is then the row of a that agrees with it best; with ``votes=a_row`` each near row
+    votes for the row of a that agrees with it best.
     """
 
     reconstruction: str = parameter(
@@ -50,93 +54,63 @@ class Euclidean(Identifying):
 
     def identify(self, knowledge: RatingsKnowledge, rng: np.random.Generator) -> Identification:
         completed = shifted(self._completed(knowledge, rng))
-        count = len(knowledge.ratings)
-        rows = np.empty((count, 0), dtype=np.int64)
-        distances, people, agreement = np.empty((count, 0)), rows.copy(), rows.copy()
+        rows, distances, people, agreement = [], [], [], []
         for movies, file in zip(SPLITS, knowledge.files, strict=True):
-            released = shifted(
-                np.stack([file.codes[name] for name in movies], axis=1).astype(np.float64)
+            squared = _squared_distances(
+                completed[:, movie_places(movies)], shifted(columns_of(file, movies))
             )
-            near, squared = _nearest(
-                completed[:, [MOVIES.index(name) for name in movies]], released, self.neighbours
-            )
-            shared = len(ATTRIBUTES) - attribute_distances(
-                knowledge, [file.codes[name] for name in ATTRIBUTES]
-            )
-            best = shared.argmax(axis=0)[near]  # the row of a that agrees best with each near row
-            rows, distances = np.hstack((rows, near)), np.hstack((distances, squared))
-            people, agreement = (
-                np.hstack((people, best)),
-                np.hstack((agreement, shared.max(axis=0)[near])),
-            )
-        numbers = rows if self.votes == "c_row" else people
-        chosen = [
-            _vote(numbers[i], distances[i], agreement[i] >= self.agreeing) for i in range(count)
-        ]
-        matched = rows[np.arange(count), chosen]
-        return Identification(people[np.arange(count), chosen], _values_in_row(knowledge, matched))
+            near = np.argsort(squared, axis=1, kind="stable")[:, : self.neighbours]
+            differing = attribute_distances(knowledge, columns_of(file, ATTRIBUTES))
+            rows.append(near)
+            distances.append(np.take_along_axis(squared, near, axis=1))
+            people.append(differing.argmin(axis=0)[near])  # who agrees best with each near row
+            agreement.append(len(ATTRIBUTES) - differing.min(axis=0)[near])
+        numbers = np.hstack(rows if self.votes == "c_row" else people)
+        agrees = np.hstack(agreement) >= self.agreeing
+        winners = [_vote(*each) for each in zip(numbers, np.hstack(distances), agrees, strict=True)]
+        places = np.arange(len(winners)), winners
+        return Identification(
+            np.hstack(people)[places], _values_in_row(knowledge, np.hstack(rows)[places])
+        )
 
     def _completed(
         self, knowledge: RatingsKnowledge, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    ) -> NDArray[np.int64]:
         if self.completion == "mode":
-            return filled_with_mode(knowledge)
-        method = partner("completion", POSTERS_FILTERING, Reconstructing)
+            return knowledge.filled_with_mode()
+        method = partner("completion", _POSTERS_FILTERING, Reconstructing)
         nobody = np.zeros(0, dtype=np.int64)  # filtering on b alone does not ask who a row is
-        values = method.reconstruct(knowledge, Identification(nobody, nobody), rng)
-        return filled(knowledge, values).astype(np.float64)
+        return knowledge.filled(method.reconstruct(knowledge, Identification(nobody, nobody), rng))
 
 
-def filled_with_mode(knowledge: RatingsKnowledge) -> NDArray[np.float64]:
-    """b with the released column's commonest value under each star, shape (k, 46)."""
-    filled = knowledge.rating_codes.astype(np.float64)
-    for position, name in enumerate(MOVIES):
-        stars = knowledge.rating_codes[:, position] == UNKNOWN
-        if stars.any():
-            counts = sum(
-                np.bincount(f.codes[name], minlength=RATING_VALUES)
-                for f in knowledge.files
-                if name in f.schema
-            )
-            filled[stars, position] = int(np.argmax(counts))
-    return filled
+def shifted(ratings: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Put "seen" far from "not seen"."""
+    return np.where(ratings > 0, ratings + _SHIFT, 0).astype(np.float64)
 
 
-def shifted(ratings: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ratings with "seen" far from "not seen"."""
-    return np.where(ratings > 0, ratings + SHIFT, 0.0)
-
-
-def _nearest(
-    given: NDArray[np.float64], released: NDArray[np.float64], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The nearest rows of the release and their squared distances, nearest first, shape (k, count) each."""
-    squared = (
-        (given**2).sum(axis=1)[:, None]
-        + (released**2).sum(axis=1)[None, :]
-        - 2 * given @ released.T
-    )
-    order = np.argsort(squared, axis=1, kind="stable")[:, :count]
-    return order, np.take_along_axis(squared, order, axis=1)
+def _squared_distances(
+    wanted: NDArray[np.float64], released: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    squares = (wanted**2).sum(axis=1)[:, None] + (released**2).sum(axis=1)[None, :]
+    return np.asarray(squares - 2 * wanted @ released.T)
 
 
 def _vote(
-    rows: NDArray[np.int64], distances: NDArray[np.float64], agrees: NDArray[np.bool_]
+    numbers: NDArray[np.int64], distances: NDArray[np.float64], agrees: NDArray[np.bool_]
 ) -> int:
-    """Position of the winner among the near rows of all files."""
-    candidates = np.flatnonzero(agrees) if agrees.any() else np.arange(len(rows))
-    numbers, votes = np.unique(rows[candidates], return_counts=True)
+    """Return the position of the winner among the near rows of all files."""
+    candidates = np.flatnonzero(agrees) if agrees.any() else np.arange(len(numbers))
+    distinct, votes = np.unique(numbers[candidates], return_counts=True)
     if votes.max() > 1:
-        candidates = candidates[rows[candidates] == numbers[votes.argmax()]]
+        candidates = candidates[numbers[candidates] == distinct[votes.argmax()]]
     return int(candidates[distances[candidates].argmin()])
 
 
 def _values_in_row(knowledge: RatingsKnowledge, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The hidden rating as it stands in the same row of the files that have the movie."""
+    """Return the hidden rating as it stands in the same row of the files that have the movie."""
     values = np.zeros(len(rows), dtype=np.int64)
     for index, (hidden, row) in enumerate(zip(knowledge.hidden, rows, strict=True)):
-        movie = MOVIES[hidden]
-        holding = [file for file in knowledge.files if movie in file.schema and row < len(file)]
-        if holding:
-            values[index] = commonest(np.array([file.codes[movie][row] for file in holding]))
+        votes = [codes[row] for codes in knowledge.released(MOVIES[hidden]) if row < len(codes)]
+        if votes:
+            values[index] = commonest(np.array(votes))
     return values

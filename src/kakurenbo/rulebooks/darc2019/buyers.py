@@ -7,7 +7,7 @@ that; it counts for nothing.
 
 from __future__ import annotations
 
-from kakurenbo.attacks.reidentification.content import shown_customers, true_purchases
+from kakurenbo.attacks.reidentification.purchases import shown_customers, true_purchases
 from kakurenbo.core import Table
 from kakurenbo.data.transactions import kept
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
-from kakurenbo.attacks.reidentification.keys import KEYS, KeyMatch
-from kakurenbo.attacks.reidentification.overlap import Overlap
+from kakurenbo.attacks.reidentification.baselines import KEYS, KeyMatch, Overlap
 from kakurenbo.contest import Attack, Score, Utility
 from kakurenbo.core import Table
 from kakurenbo.data.transactions import kept, prices, top_items

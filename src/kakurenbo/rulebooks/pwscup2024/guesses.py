@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, STAR, UNKNOWN, RatingsGuess
+from kakurenbo.attacks.reconstruction.types import RATING_VALUES, STAR, UNKNOWN, RatingsGuess
 from kakurenbo.contest import FoundGuess, Guesses, Rulebook, by_number
 from kakurenbo.core import (
     InputError,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.hamming import Sample
-from kakurenbo.attacks.reconstruction.knowledge import RatingsGuess, RatingsKnowledge
+from kakurenbo.attacks.reconstruction.types import RatingsGuess, RatingsKnowledge
 from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kakurenbo.attacks.reconstruction.knowledge import RATING_VALUES, RatingsGuess
+from kakurenbo.attacks.reconstruction.types import RATING_VALUES, RatingsGuess
 from kakurenbo.contest import (
     Chance,
     Credit,

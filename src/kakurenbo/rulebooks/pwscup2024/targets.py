@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reconstruction.knowledge import (
+from kakurenbo.attacks.reconstruction.types import (
     RATING_VALUES,
     RatingsKnowledge,
     starred_schema,

@@ -1,18 +1,19 @@
-"""One month of T beside one month of S, with everything counted: what all comparisons of baskets start from."""
+"""One month of T beside one month of S, with everything counted: what all comparisons of baskets
+start from.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.reidentification import ReidentificationKnowledge
+from kakurenbo.attacks.reidentification.types import ReidentificationKnowledge
 from kakurenbo.core import Table
 from kakurenbo.data.transactions import Calendar, item_codes, months, prices
 
@@ -38,10 +39,10 @@ class Vector:
     counted: bool
 
 
-VECTORS: Mapping[str, Vector] = MappingProxyType(
-    {"prices": Vector("price", 0.15, counted=False), "quantities": Vector("qty", 0.4, counted=True)}
-)
-"""The sorted vectors of a shop."""
+VECTORS: Mapping[str, Vector] = {
+    "prices": Vector("price", 0.15, counted=False),
+    "quantities": Vector("qty", 0.4, counted=True),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,8 @@ class Side:
     owner : array of int, shape (rows,)
         Position in ``owners`` of each row.
     values : mapping of field to array, shape (rows,)
-        Of each row, comparable between the two sides; of a shop ``item``, ``date``, ``price`` and ``qty``.
+        Of each row, comparable between the two sides; of a shop ``item``, ``date``, ``price`` and
+        ``qty``.
     """
 
     owners: NDArray[np.int64]
@@ -66,18 +68,6 @@ class Side:
     def sizes(self) -> NDArray[np.int64]:
         """Rows of each owner, shape (k,)."""
         return np.bincount(self.owner, minlength=len(self.owners))
-
-    def counts(self, field: str, vocabulary: NDArray[Any] | int) -> Matrix:
-        """How often each owner has each value, shape (k, values); a size instead of values where codes are dense."""
-        values = self.values[field]
-        if isinstance(vocabulary, int):
-            size = vocabulary
-        else:
-            size, values = len(vocabulary), np.searchsorted(vocabulary, values)
-        entries = (np.ones(len(values), dtype=np.float32), (self.owner, values))
-        counted = sparse.coo_array(entries, shape=(len(self.owners), size)).tocsr()
-        counted.sum_duplicates()
-        return counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +84,22 @@ class Month:
     vectors: Mapping[str, Vector] = field(default_factory=lambda: VECTORS)
 
     def counts(self, field: str) -> tuple[Matrix, Matrix]:
-        """Counts of a field on both sides over one vocabulary, shapes (customers, v) and (pseudonyms, v)."""
-        vocabulary: NDArray[Any] | int = self.items
+        """Count how often each owner has each value, shapes (customers, v) and (pseudonyms, v)."""
+        size, codes = self.items, (self.original.values[field], self.released.values[field])
         if field != "item":
-            vocabulary = np.unique(
-                np.concatenate([self.original.values[field], self.released.values[field]])
-            )
-        return self.original.counts(field, vocabulary), self.released.counts(field, vocabulary)
+            vocabulary, numbers = np.unique(np.concatenate(codes), return_inverse=True)
+            size = len(vocabulary)
+            codes = numbers[: len(codes[0])], numbers[len(codes[0]) :]
+        original, released = (
+            count_pairs(side.owner, values, (len(side.owners), size))
+            for side, values in zip((self.original, self.released), codes, strict=True)
+        )
+        return original, released
 
     def with_customers(self, count: int) -> Month:
-        """The same month with only some of its customers, evenly spaced, against all pseudonyms."""
+        """Return the same month with only some of its customers, evenly spaced, against all
+        pseudonyms.
+        """
         chosen = np.unique(np.linspace(0, len(self.original.owners) - 1, count).astype(np.int64))
         position = np.full(len(self.original.owners), -1, dtype=np.int64)
         position[chosen] = np.arange(len(chosen))
@@ -113,39 +109,59 @@ class Month:
         return replace(self, original=side)
 
     def item_sets(self) -> tuple[Matrix, Matrix]:
-        """Who has which item at all, as 0/1 matrices."""
+        """Return who has which item at all, as 0/1 matrices."""
         sides = self.counts("item")
         for side in sides:
             side.data = np.ones_like(side.data)
         return sides
 
 
+def count_pairs(rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -> Matrix:
+    """Count how often each pair of a row and a column occurs."""
+    from scipy.sparse import coo_array
+
+    counts = coo_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=shape).tocsr()
+    counts.sum_duplicates()
+    return counts
+
+
+def rare_cosine_vectors(counts: Matrix, rarity: NDArray[np.float32]) -> Matrix:
+    """Turn counts into unit vectors, damped and weighed by the rarity of their columns (TF-IDF)."""
+    counts.data = (1 + np.log(counts.data)) * rarity[counts.indices]
+    return unit_vectors(counts)
+
+
+def unit_vectors(counts: Matrix) -> Matrix:
+    """Scale rows in place so that their squares sum to 1."""
+    norms = np.sqrt(np.asarray((counts * counts).sum(axis=1)).ravel())
+    lengths = np.repeat(np.maximum(norms, 1e-12), np.diff(counts.indptr))
+    counts.data = (counts.data / lengths).astype(np.float32)
+    return counts
+
+
 def months_of(knowledge: ReidentificationKnowledge) -> Iterator[Month]:
-    """The months in which both tables have rows."""
+    """Yield the months in which both tables have rows."""
     vocabulary = knowledge.original.vocabularies["id_item"]
-    sides = [_by_month(table, vocabulary) for table in (knowledge.original, knowledge.released)]
-    for number in range(knowledge.calendar.months):
-        original, released = sides[0](number), sides[1](number)
-        if len(original.owners) and len(released.owners):
-            yield Month(number, original, released, len(vocabulary) + 1)
+    originals = _monthly_sides(knowledge.original, vocabulary)
+    released = _monthly_sides(knowledge.released, vocabulary)
+    for number, (ours, theirs) in enumerate(zip(originals, released, strict=True)):
+        if len(ours.owners) and len(theirs.owners):
+            yield Month(number, ours, theirs, len(vocabulary) + 1)
 
 
-def _by_month(table: Table, vocabulary: tuple[str, ...]) -> Any:
+def _monthly_sides(table: Table, vocabulary: tuple[str, ...]) -> Iterator[Side]:
     month = months(table)
     order = np.argsort(month, kind="stable")
     starts = np.searchsorted(month[order], np.arange(Calendar.of(table).months + 1))
-    # An item that T does not have gets the place after the last.
-    items = np.where((items := item_codes(table, vocabulary)) < 0, len(vocabulary), items)
+    items = item_codes(table, vocabulary)
     columns = {
-        "item": items,
+        # An item that T does not have gets the place after the last.
+        "item": np.where(items < 0, len(vocabulary), items),
         "date": table.codes["date"],
         "price": prices(table),
         "qty": table.values("qty"),
     }
-
-    def side(number: int) -> Side:
-        rows = order[starts[number] : starts[number + 1]]
+    for first, last in itertools.pairwise(starts):
+        rows = order[first:last]
         owners, owner = np.unique(table.codes["id_user"][rows], return_inverse=True)
-        return Side(owners, owner, {field: column[rows] for field, column in columns.items()})
-
-    return side
+        yield Side(owners, owner, {field: column[rows] for field, column in columns.items()})

@@ -1,4 +1,6 @@
-"""Sinkhorn's scaling: from scores of all pairs to the chances of each pair in a match of one to one."""
+"""Sinkhorn's scaling: from scores of all pairs to the chances of each pair in a match of one to
+one.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,13 @@ Floating = TypeVar("Floating", np.float32, np.float64)
 
 
 def balanced(scores: NDArray[Floating], rounds: int) -> NDArray[Floating]:
-    """exp(scores) scaled so that rows sum to 1 and columns sum alike, shape as given.
+    """Scale exp(scores) so that rows sum to 1 and columns sum alike, shape as given.
 
-    It approximates the chance of each pair in a random match in which a match is the likelier the higher its scores are.
+    It approximates the chance of each pair in a random match in which a match is the likelier the
+    higher its scores are.
 
-    Examples
-    --------
-    >>> balanced(np.log([[1.0, 1.0], [1.0, 3.0]]), rounds=50).round(3).tolist()  # (.634 / .366)^2 = 3
-    [[0.634, 0.366], [0.366, 0.634]]
+    Examples -------- >>> balanced(np.log([[1.0, 1.0], [1.0, 3.0]]), rounds=50).round(3).tolist()  #
+    (.634 / .366)^2 = 3 [[0.634, 0.366], [0.366, 0.634]]
     """
     # Far below the best of a row nothing can win any more; cut there, as denormal numbers are slow.
     farthest = -30.0 if scores.dtype.itemsize == 4 else -230.0
@@ -26,10 +27,8 @@ def balanced(scores: NDArray[Floating], rounds: int) -> NDArray[Floating]:
     pairs: NDArray[Floating] = scores - scores.max(axis=1, keepdims=True)
     np.maximum(pairs, scores.dtype.type(farthest), out=pairs)
     np.exp(pairs, out=pairs)
-    rows, columns = (
-        np.ones(len(pairs), dtype=scores.dtype),
-        np.ones(pairs.shape[1], dtype=scores.dtype),
-    )
+    rows = np.ones(len(pairs), dtype=scores.dtype)
+    columns = np.ones(pairs.shape[1], dtype=scores.dtype)
     share = scores.dtype.type(len(pairs) / pairs.shape[1])
     for _ in range(rounds):
         columns = share / np.maximum(rows @ pairs, smallest)

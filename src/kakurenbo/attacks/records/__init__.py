@@ -1,0 +1,1 @@
+"""Comparisons of records that several attacks and the audit share."""
