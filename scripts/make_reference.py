@@ -326,9 +326,8 @@ def _names(package: str) -> str:
     lines = ["| name | is |", "| --- | --- |"]
     for name in getattr(module, "__all__", here):
         value = getattr(module, name)
-        hidden = (
-            f"{package}.{name}" in sys.modules
-        )  # by a module of the same name, which has no entry
+        # A module of the same name hides it, and a second name of a class has no entry of its own.
+        hidden = f"{package}.{name}" in sys.modules or getattr(value, "__name__", name) != name
         shown = (
             f"[`{name}`](#{package}.{name})" if _documented(value) and not hidden else f"`{name}`"
         )

@@ -50,6 +50,7 @@ from kakurenbo.methods.threats import (
 K = TypeVar("K")
 G = TypeVar("G")
 Rows = NDArray[np.int64]
+"""Row numbers of a table, from 0."""
 SIZE_FILE = "size.json"
 """Beside an answer: how many rows there are to choose from."""
 
