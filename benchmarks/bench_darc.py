@@ -19,8 +19,8 @@ from kakurenbo.data.online_retail import read_transactions
 from kakurenbo.data.shop import simulate_shop
 from kakurenbo.data.transactions import months, release_bytes
 from kakurenbo.rulebooks.darc2019.checks import read_release
-from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
+from kakurenbo.rulebooks.darc2019.scores import reid
 from kakurenbo.rulebooks.darc2019.utility import baselines, errors_of, measure
 
 CASE = 3  # of the reference outputs: shuffled dates, a tenth of the rows deleted

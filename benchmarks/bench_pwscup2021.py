@@ -19,8 +19,8 @@ from kakurenbo.core.rng import stream
 from kakurenbo.data import health as nhanes
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2021 import Handout, Pwscup2021
-from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
-from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
+from kakurenbo.rulebooks.pwscup2021.data import generated_table
+from kakurenbo.rulebooks.pwscup2021.fields import DEFAULT_PLAYERS
 
 TEAMS = 14
 ATTACKS = ("likelihood_link", "rlink", "rlink:deleted=0", "rlink:deleted=0.25")

@@ -25,10 +25,9 @@ from kakurenbo.core import InputError
 from kakurenbo.core.rng import stream
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
-from kakurenbo.rulebooks.darc2019.buyers import buyer_share
-from kakurenbo.rulebooks.darc2019.credit import counts_in, reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
-from kakurenbo.rulebooks.darc2019.utility import baselines, errors_of
+from kakurenbo.rulebooks.darc2019.scores import counts_in, reid
+from kakurenbo.rulebooks.darc2019.utility import baselines, buyer_share, errors_of
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "darc2019.md"
 SEED = 2019

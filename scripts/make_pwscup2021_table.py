@@ -26,7 +26,7 @@ from kakurenbo.data import health as nhanes
 from kakurenbo.methods import registry
 from kakurenbo.reports.estimates import estimate
 from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021, Submission
-from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
+from kakurenbo.rulebooks.pwscup2021.data import generated_table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "pwscup2021.md"
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"

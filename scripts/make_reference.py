@@ -28,10 +28,11 @@ import kakurenbo
 from kakurenbo.audit.api import audit
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.cli import VERBS, command_line
-from kakurenbo.cli.common import described, meaning
+from kakurenbo.cli.listing import INDEX, make_index
+from kakurenbo.cli.options import description, meaning
 from kakurenbo.cli.output import short
 from kakurenbo.contest import ContestFacts, rulebooks_for
-from kakurenbo.core import messages
+from kakurenbo.core import json_bytes, messages
 from kakurenbo.core.messages.po import parse_po
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
@@ -111,6 +112,11 @@ def main() -> None:
         stale.append(str(DIAGRAM.relative_to(REPOSITORY)))
         if not check:
             DIAGRAM.write_text(diagram, encoding="utf-8")
+    index = json_bytes(make_index())
+    if INDEX.read_bytes() != index:
+        stale.append(str(INDEX.relative_to(REPOSITORY)))
+        if not check:
+            INDEX.write_bytes(index)
     print("\n".join(stale) or "every reference page is fresh")
     sys.exit(check and bool(stale))
 
@@ -152,7 +158,9 @@ def _command(name: str, context: click.Context) -> str:
     inner = click.Context(command, parent=context, info_name=name)
     does = messages.text(VERBS[name])
     sentence = f"{does}。" if messages.language() == "ja" else f"{does.capitalize()}."
-    lines = [f"## {name}", "", sentence, "", "```text", _help(command, inner), "```"]
+    # An anchor of its own, because docstrings refer to the type.
+    anchor = " { #list-installed }" if name == "list" else ""
+    lines = [f"## {name}{anchor}", "", sentence, "", "```text", _help(command, inner), "```"]
     if isinstance(command, click.Group):
         for title, text in _below(command, inner):
             lines += [
@@ -205,7 +213,7 @@ def _methods() -> str:
 
 
 def _method(group: str, name: str, method: Any) -> str:
-    lines = [f"### {name}", "", _safe(described(group, name, method)) + _plays(group, method), ""]
+    lines = [f"### {name}", "", _safe(description(group, name)) + _plays(group, method), ""]
     parameters = parameters_of(method)
     if parameters:
         japanese = messages.language() == "ja"
@@ -325,9 +333,8 @@ def _names(package: str) -> str:
     lines = ["| name | is |", "| --- | --- |"]
     for name in getattr(module, "__all__", here):
         value = getattr(module, name)
-        hidden = (
-            f"{package}.{name}" in sys.modules
-        )  # by a module of the same name, which has no entry
+        # A module of the same name hides it, and a second name of a class has no entry of its own.
+        hidden = f"{package}.{name}" in sys.modules or getattr(value, "__name__", name) != name
         shown = (
             f"[`{name}`](#{package}.{name})" if _documented(value) and not hidden else f"`{name}`"
         )

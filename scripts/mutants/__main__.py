@@ -105,7 +105,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--mutants", default="400", help="how many are drawn, or all")
     parser.add_argument("--seed", type=int, default=1, help="by which they are drawn")
     parser.add_argument(
-        "--only", default="", help="sources whose path has this part, e.g. darc2019/credit.py"
+        "--only", default="", help="sources whose path has this part, e.g. darc2019/scores.py"
     )
     parser.add_argument(
         "--survivors",

@@ -13,6 +13,7 @@ TYPE_CHECKING = False  # the typing module takes longer to load than all the res
 if TYPE_CHECKING:
     from typing import Any
 
+    from kakurenbo.api import Contest, Results, anonymize, contest, load
     from kakurenbo.audit.api import audit
     from kakurenbo.contest import (
         ANONYMIZE,
@@ -85,10 +86,12 @@ if TYPE_CHECKING:
         ParameterError,
         UsageError,
     )
+    from kakurenbo.core.frames import AnonymizedFrame
     from kakurenbo.core.rng import fresh_seed, stream
     from kakurenbo.methods.parameters import parameter
 
 _ROOMS = {
+    "kakurenbo.api": ("Contest", "Results", "anonymize", "load"),
     "kakurenbo.audit.api": ("audit",),
     "kakurenbo.contest": (
         "ANONYMIZE",
@@ -140,6 +143,7 @@ _ROOMS = {
     ),
     "kakurenbo.core.errors": ("KakurenboError", "ParameterError", "UsageError"),
     "kakurenbo.methods.parameters": ("parameter",),
+    "kakurenbo.core.frames": ("AnonymizedFrame",),
     "kakurenbo.core.rng": ("fresh_seed", "stream"),
     "kakurenbo.core": (
         "Category",
@@ -160,17 +164,21 @@ _ROOMS = {
         "table_bytes",
     ),
 }
+_CALLABLE_PACKAGES = ("contest",)
+"""Packages that can be called, because a function and a package have one name."""
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "ANONYMIZE",
     "ATTACK",
+    "AnonymizedFrame",
     "Anonymizer",
     "AnyRulebook",
     "Attack",
     "Category",
     "Chance",
     "Column",
+    "Contest",
     "ContestFacts",
     "ContestFolder",
     "Counting",
@@ -198,6 +206,7 @@ __all__ = [
     "Problem",
     "Publication",
     "Release",
+    "Results",
     "RoundData",
     "RoundResults",
     "Rows",
@@ -216,14 +225,17 @@ __all__ = [
     "UsageError",
     "Utility",
     "__version__",
+    "anonymize",
     "as_decimal",
     "at_least",
     "at_most",
     "audit",
     "awarded",
     "by_number",
+    "contest",
     "fresh_seed",
     "gather",
+    "load",
     "notice",
     "parameter",
     "rank",
@@ -237,6 +249,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _CALLABLE_PACKAGES:
+        return import_module(f"kakurenbo.{name}")
     if name not in _ROOM_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_ROOM_OF[name]), name)

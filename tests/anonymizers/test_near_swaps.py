@@ -17,7 +17,7 @@ from kakurenbo.data import health as nhanes
 from kakurenbo.measures.records import within_distance
 from kakurenbo.measures.regression import logistic_regression
 from kakurenbo.methods import registry
-from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
+from kakurenbo.rulebooks.pwscup2021.data import generated_table
 from kakurenbo.rulebooks.pwscup2021.release import COMPARED
 from kakurenbo.rulebooks.pwscup2021.utility import unique_share
 

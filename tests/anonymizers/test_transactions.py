@@ -32,7 +32,7 @@ from kakurenbo.core.rng import stream
 from kakurenbo.data.shop import simulate_shop
 from kakurenbo.data.transactions import SCHEMA, kept, months
 from kakurenbo.methods import registry
-from kakurenbo.rulebooks.darc2019.buyers import buyer_share
+from kakurenbo.rulebooks.darc2019.utility import buyer_share
 
 
 @cache

@@ -19,8 +19,8 @@ from kakurenbo.data import health as nhanes
 from kakurenbo.measures.records import within_distance
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021, Submission
-from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
-from kakurenbo.rulebooks.pwscup2021.preparation import generated_table
+from kakurenbo.rulebooks.pwscup2021.data import generated_table
+from kakurenbo.rulebooks.pwscup2021.fields import DEFAULT_PLAYERS
 
 BOOK = Pwscup2021(round="main", uniqrt=1.0)
 PLAYERS = {player.name: player.anonymizer for player in DEFAULT_PLAYERS}

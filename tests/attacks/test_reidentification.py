@@ -33,9 +33,9 @@ from kakurenbo.core.rng import stream
 from kakurenbo.data.shop import simulate_shop
 from kakurenbo.data.transactions import SCHEMA
 from kakurenbo.rulebooks.darc2019 import Darc2019
-from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.files import Handout
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
+from kakurenbo.rulebooks.darc2019.scores import reid
 
 RNG = np.random.default_rng(0)
 

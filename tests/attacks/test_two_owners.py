@@ -18,9 +18,9 @@ from kakurenbo.core.rng import stream
 from kakurenbo.data.shop import simulate_shop
 from kakurenbo.data.transactions import SCHEMA
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
-from kakurenbo.rulebooks.darc2019.buyers import buyer_share
-from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
+from kakurenbo.rulebooks.darc2019.scores import reid
+from kakurenbo.rulebooks.darc2019.utility import buyer_share
 
 
 def table(*lines: str) -> Table:

@@ -27,8 +27,8 @@ from kakurenbo.core.rng import stream
 from kakurenbo.data.shop import simulate_shop
 from kakurenbo.data.transactions import release_bytes
 from kakurenbo.rulebooks.darc2019 import Darc2019
-from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
+from kakurenbo.rulebooks.darc2019.scores import reid
 
 ROWWISE = ("membership", "singling_out", "linkability", "inference")
 

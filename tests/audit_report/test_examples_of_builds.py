@@ -63,7 +63,7 @@ def test_a_build_calls_the_audit_with_a_baseline_that_is_kept_beside_the_origina
     for called in (workflow_command(page), hook(page)["entry"]):
         name, verb, *arguments = shlex.split(called)
         assert (name, verb) == ("kakurenbo", "audit")
-        given = audit().make_context("audit", arguments, resilient_parsing=False).params
+        given = audit.make_context("audit", arguments, resilient_parsing=False).params
         assert given["baseline"] == given["original"].parent / "accepted.json"
         assert str(given["limits"]) == "limits.toml"
         assert given["holdout"] is not None
@@ -116,4 +116,4 @@ def test_the_hook_runs_a_real_audit_of_the_files_that_it_names(tmp_path: Path) -
 
 def test_an_option_that_the_audit_does_not_have_would_be_noticed() -> None:
     with pytest.raises(click.NoSuchOption):
-        audit().make_context("audit", ["a.csv", "b.csv", "--base-line", "x.json"])
+        audit.make_context("audit", ["a.csv", "b.csv", "--base-line", "x.json"])

@@ -409,7 +409,7 @@ def test_usage_errors_are_sentences_with_exit_code_2(
                 "--p",
                 "2",
             ),
-            "must be a number from 0 to 1",
+            "2.0 is not in the range 0<=x<=1",
         ),
         (("check", "amic2020", tmp_path / "nothing", tmp_path), "no such file or folder"),
         (("prepare", "amic2020", "-o", contest, "--teams", "2"), "something already"),
@@ -423,7 +423,7 @@ def test_usage_errors_are_sentences_with_exit_code_2(
         ),
         (("attack", "amic2020", "nearest", contest, "-o", tmp_path / "z"), "two files"),
         (("verify", "amic2020", tmp_path), "there is no public/commitments.json"),
-        (("juggle",), "there is no verb"),
+        (("juggle",), "there is no command"),
     ]:
         code, _, err = run(*arguments)
         assert code == 2, arguments

@@ -20,6 +20,8 @@ from kakurenbo.arena.jobs import ATTACK, JUDGE, Task
 from kakurenbo.arena.plan import Job
 from kakurenbo.arena.pool import processes
 from kakurenbo.cli import VERBS, command_line, main
+from kakurenbo.cli.listing import INDEX, make_index
+from kakurenbo.cli.main import ALIASES
 from kakurenbo.core import compiling
 from kakurenbo.methods import registry
 
@@ -68,7 +70,8 @@ def test_the_commands_of_the_greeting_work_as_typed(
 
 
 def test_help_lists_the_verbs_that_exist_and_no_others(call: Call) -> None:
-    listed = re.findall(r"^  ([a-z]+)  +\S", call("--help")[1].partition("Verbs:")[2], re.MULTILINE)
+    tasks = call("--help")[1].partition("Play a contest by files:")[2]
+    listed = re.findall(r"^  ([a-z]+)  +\S", tasks, re.MULTILINE)
     assert listed == list(VERBS)
     for verb in listed:
         assert call(verb, "--help")[0] == 0
@@ -124,7 +127,7 @@ def test_the_help_of_attack_names_the_files_that_attackers_know(call: Call) -> N
 @pytest.mark.parametrize(
     ("typed", "incomplete", "expected"),
     [
-        ((), "anon", {"anonymizers", "anonymize"}),
+        ((), "anon", {"anonymize"}),
         (("measure",), "a", {"amic2020"}),
         (("attacks",), "d", {"darc2019"}),
         (("anonymize", "amic2020"), "r", {"repair", "rr", "rrp"}),
@@ -161,9 +164,12 @@ def test_verbs_rulebooks_methods_and_values_are_completed(
     ("line", "large"),
     [
         (["--help"], {"numba", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"}),
+        (["list", "contests"], {"numba", "numpy", "pandas", "polars", "scipy", "sklearn"}),
+        (["list", "anonymizers"], {"numba", "numpy", "pandas", "polars", "scipy", "sklearn"}),
+        (["attacks", "--json"], {"numba", "numpy", "pandas", "polars", "scipy", "sklearn"}),
         (["check", "--help"], {"numba", "pandas", "scipy", "sklearn"}),
     ],
-    ids=["help", "every rulebook"],
+    ids=["help", "contests", "anonymizers", "attacks", "every rulebook"],
 )
 def test_help_is_quick_because_it_loads_none_of_the_large_libraries(
     line: list[str], large: set[str]
@@ -181,6 +187,17 @@ print(sorted({large!r} & set(sys.modules)), file=sys.stderr)
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
     )
     assert done.stderr.strip() == "[]"
+
+
+def test_the_stored_listing_is_what_the_classes_say() -> None:
+    assert json.loads(json.dumps(make_index())) == json.loads(INDEX.read_bytes()), "make reference"
+
+
+def test_old_names_of_commands_are_aliases(call: Call) -> None:
+    for old, words in ALIASES.items():
+        assert call(old, "--help")[0] == 0
+        assert old not in re.findall(r"^  ([a-z]+)  ", call("--help")[1], re.MULTILINE), words
+    assert call("attacks", "--json") == call("list", "attacks", "--json")
 
 
 def test_compiling_is_announced_once_and_only_where_nothing_is_kept(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ PLACES = [
     Place("measure amic2020 contest/teams/01 X"),
     Place("measure amic2020 X release.csv"),
     Place("sample amic2020 X -o OUT"),
-    Place("prepare darc2019 --data X --teams 2 -o OUT"),
+    Place("prepare darc2019 --table X --teams 2 -o OUT"),
     Place(
         "publish amic2020 contest submissions -o OUT", "contest/public/contest.json", holds="json"
     ),

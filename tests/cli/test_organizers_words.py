@@ -11,9 +11,9 @@ from rich.table import Table
 from tests.reading import attempt
 
 from kakurenbo.cli import main
-from kakurenbo.cli.console import SafeConsole
-from kakurenbo.cli.publish import _print_notices
-from kakurenbo.cli.verify import _place
+from kakurenbo.cli.organize import print_release_notices
+from kakurenbo.cli.output import SafeConsole
+from kakurenbo.cli.verify import place_text
 from kakurenbo.contest.records import ReleaseRecord
 from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.core import Integer, Problems, Source, open_archive, write_folder
@@ -28,9 +28,9 @@ def japanese(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("japanese")
 def test_verify_names_in_japanese_what_was_made_again_and_that_it_is_of_the_phase() -> None:
-    assert _place("made again: phase: answers/") == "作り直し: フェーズ: answers/"
-    assert _place("phase: public/contest.json") == "フェーズ: public/contest.json"
-    assert _place("secret/01/") == "secret/01/"
+    assert place_text("made again: phase: answers/") == "作り直し: フェーズ: answers/"
+    assert place_text("phase: public/contest.json") == "フェーズ: public/contest.json"
+    assert place_text("secret/01/") == "secret/01/"
 
 
 @pytest.mark.usefixtures("japanese")
@@ -73,7 +73,7 @@ def test_a_notice_about_many_releases_is_given_once(capsys: pytest.CaptureFixtur
     records = [
         ReleaseRecord(team, team, "published", notices=("put right",)) for team in ("01", "02")
     ]
-    _print_notices(
+    print_release_notices(
         PublishedRound({}, (*records, ReleaseRecord("03", "03", "published", notices=("other",))))
     )
     assert capsys.readouterr().err.splitlines() == [

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from kakurenbo.cli import main, output
-from kakurenbo.cli.console import SafeConsole
+from kakurenbo.cli.output import SafeConsole
 
 COMMAND = [sys.executable, "-m", "kakurenbo"]
 HOSTILE = "a\x1b[31m\nb\u202ec"
@@ -314,7 +314,7 @@ def test_ctrl_c_says_whether_the_same_command_goes_on(
         raise KeyboardInterrupt
 
     monkeypatch.setenv("KAKURENBO_LANG", language)
-    monkeypatch.setattr("kakurenbo.cli._code", interrupted_call)
+    monkeypatch.setattr(sys.modules["kakurenbo.cli.main"], "run", interrupted_call)
     with pytest.raises(SystemExit) as left:
         main([verb])
     assert left.value.code == 130

@@ -18,10 +18,9 @@ from kakurenbo.attacks.reidentification.two_owners import SecondOwner
 from kakurenbo.core import Problems, Source, Table
 from kakurenbo.core.rng import stream
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
-from kakurenbo.rulebooks.darc2019.buyers import buyer_share
-from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
-from kakurenbo.rulebooks.darc2019.utility import errors_of, measure
+from kakurenbo.rulebooks.darc2019.scores import reid
+from kakurenbo.rulebooks.darc2019.utility import buyer_share, errors_of, measure
 
 pytestmark = pytest.mark.slow
 

@@ -33,9 +33,9 @@ from kakurenbo.data.transactions import (
 )
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.darc2019.checks import read_release
-from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.files import read_original
 from kakurenbo.rulebooks.darc2019.matrices import GuessForm, answer_of, guess_bytes, read_guess
+from kakurenbo.rulebooks.darc2019.scores import reid
 
 HEADER = "id_user,date,hours,id_item,price,qty"
 

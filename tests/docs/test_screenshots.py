@@ -56,6 +56,6 @@ def test_no_picture_is_stale_or_large() -> None:
 
 def test_the_commands_of_the_tutorial_are_those_that_its_script_gives() -> None:
     asked = [step.line for step in steps(TUTORIALS["en"]) if isinstance(step, Command)]
-    setting_up = ("python3 -m venv", "pip install", "kakurenbo serve", "export ")
+    setting_up = ("python3 -m venv", "pip install", "kakurenbo judge serve", "export ")
     given = [command for commands in COMMANDS.values() for command in commands]
     assert [line for line in asked if not line.startswith(setting_up)] == given

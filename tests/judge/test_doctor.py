@@ -16,7 +16,7 @@ from tests.calling import call
 from tests.judge import making
 from tests.judge.waiting import PATIENCE, wait_until
 
-from kakurenbo.cli import doctor as verb
+from kakurenbo.cli import judge as command
 from kakurenbo.judge.contests.models import Contest, Round
 from kakurenbo.judge.operations import doctor, doctor_storage, probing
 from kakurenbo.judge.operations import doctor_database as database
@@ -47,7 +47,7 @@ def test_a_folder_without_a_judge_that_runs_is_told_with_what_to_do(tmp_path: Pa
 def test_without_the_judges_packages_the_doctor_says_how_to_install_them(
     monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setattr(verb, "_OF_THE_JUDGE", ("no_such_package",))
+    monkeypatch.setattr(command, "NEEDED", ("no_such_package",))
     from kakurenbo.cli import main
 
     with pytest.raises(SystemExit) as left:

@@ -13,8 +13,8 @@ from django.utils import timezone
 from tests.calling import call
 from tests.judge import making
 
+from kakurenbo.cli.client import receipt_of
 from kakurenbo.cli.judge_client import judge_of
-from kakurenbo.cli.submit import receipt_of
 from kakurenbo.core.errors import UsageError
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests.models import Contest

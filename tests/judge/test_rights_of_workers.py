@@ -18,7 +18,7 @@ from django.db.utils import ProgrammingError
 from django.utils import timezone
 from tests.judge.scoring_helpers import change_phase, hand_in, new_round, prepare
 
-from kakurenbo.cli import serve
+from kakurenbo.cli.judge import check_database
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import retold
 from kakurenbo.judge.contests.models import Contest, PhaseState
@@ -225,8 +225,8 @@ def test_workers_alone_do_not_start_on_a_machine_whose_clock_is_off(
     monkeypatch.setenv("DATABASE_URL", "host=db")
     monkeypatch.setattr(postgres, "check_given", lambda _url: -61.0)
     with pytest.raises(UsageError, match="61"):
-        serve._check_database(workers_only=True)
-    serve._check_database(workers_only=False)  # the judge itself has no other clock to go by
+        check_database(workers_only=True)
+    check_database(workers_only=False)  # the judge itself has no other clock to go by
 
 
 def test_workers_of_another_version_than_the_database_do_not_start() -> None:

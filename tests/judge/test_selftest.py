@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.calling import call
 
-from kakurenbo.cli import doctor as verb
+from kakurenbo.cli import judge as command
 from kakurenbo.cli import main
 from kakurenbo.judge.operations import selftest, selftest_home
 from kakurenbo.judge.operations.selftest import play
@@ -95,7 +95,7 @@ def test_every_step_is_told_on_a_line_while_it_is_played_and_no_line_is_longer_t
 
     listened = selftest_home._listened
     monkeypatch.setattr(selftest_home, "_listened", tested)
-    monkeypatch.setattr(verb, "_of_judge", lambda *_: [])
+    monkeypatch.setattr(command, "check_judge", lambda *_: [])
     with pytest.raises(SystemExit) as left:
         main(["doctor", "--self-test"])
     printed = capsys.readouterr()

@@ -14,7 +14,7 @@ from tests.reading import attempt
 from kakurenbo.core import Problems, Source, Table
 from kakurenbo.data.transactions import SCHEMA, Calendar, narrowed, transaction_schema
 from kakurenbo.rulebooks.darc2019.checks import read_release
-from kakurenbo.rulebooks.darc2019.credit import counts_in
+from kakurenbo.rulebooks.darc2019.scores import counts_in
 from kakurenbo.rulebooks.darc2019.utility import errors_of, measure
 
 HEADER = "id_user,date,hours,id_item,price,qty"

@@ -14,7 +14,7 @@ import pytest
 from tests.reading import attempt
 
 from kakurenbo import testing
-from kakurenbo.cli import publish
+from kakurenbo.cli.organize import print_published, published_json
 from kakurenbo.contest import read_facts, submissions
 from kakurenbo.contest.commitments import BROKEN, COMMITMENTS_FILE, KEPT, commit
 from kakurenbo.contest.records import Refusal
@@ -680,14 +680,14 @@ def test_of_thousands_of_junk_files_twenty_are_named_and_the_others_counted(
     assert str(listed[-1].problems[0]).startswith("01: further files that are refused: 1,980")
     assert len(scored_document(contest.rulebook, scored).as_bytes()) < 50_000
     published = contest.publish()
-    publish._print(published, contest.phase)
+    print_published(published, contest.phase)
     printed = capsys.readouterr().err.splitlines()
     assert len([line for line in printed if "junk-" in line]) <= 40
     assert (
         "…: further files that are refused: 1,980; hand in what the contest asks for alone"
         in printed
     )
-    told = publish._report(published)["unassigned"]
+    told = published_json(published)["unassigned"]
     assert sum(entry.get("more_files", 1) for entry in told) == len(published.unassigned)
 
 

@@ -18,12 +18,11 @@ from kakurenbo.core.errors import UsageError
 from kakurenbo.data.transactions import CONTEST, SCHEMA, Calendar
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.checks import read_published, read_release
-from kakurenbo.rulebooks.darc2019.credit import blind_guessing, count_credit, reid
+from kakurenbo.rulebooks.darc2019.data import Original
 from kakurenbo.rulebooks.darc2019.files import ANSWER, find_file, find_original, read_original
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm, read_answer, read_guess
-from kakurenbo.rulebooks.darc2019.preparation import Original
+from kakurenbo.rulebooks.darc2019.scores import blind_guessing, count_credit, reid, standings
 from kakurenbo.rulebooks.darc2019.scores import read_published as read_results
-from kakurenbo.rulebooks.darc2019.scores import standings
 from kakurenbo.rulebooks.darc2019.utility import disabled_e2
 
 HEADER = "id_user,date,hours,id_item,price,qty"
@@ -564,7 +563,8 @@ def test_a_release_goes_by_the_number_of_its_team_or_01() -> None:
         [Source("first.csv", b""), Source("second.csv", b"")],
     )
     assert isinstance(two, Problems)
-    assert (two[0].file, two[0].params["files"]) == ("first.csv", ["first.csv", "second.csv"])
+    named = ["first.csv", "second.csv"]
+    assert (two[0].file, two[0].params["files"]) == ("second.csv", named)
     assert two[0].params["example"] == "A_07.csv"
 
 

@@ -15,10 +15,10 @@ from kakurenbo.contest import Anonymizer, Credit, Release, RoundResults
 from kakurenbo.core import Problems, Source, Table
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data.transactions import CONTEST, SCHEMA, Calendar
-from kakurenbo.rulebooks.darc2019 import Darc2019, Handout, preparation
-from kakurenbo.rulebooks.darc2019.credit import blind_guessing, count_credit, reid
+from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
+from kakurenbo.rulebooks.darc2019 import data as organizer
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm, read_guess
-from kakurenbo.rulebooks.darc2019.scores import standings
+from kakurenbo.rulebooks.darc2019.scores import blind_guessing, count_credit, reid, standings
 from kakurenbo.rulebooks.darc2019.utility import disabled_e2
 
 
@@ -116,7 +116,7 @@ def shop(lines: list[str]) -> Table:
 def test_an_imported_shop_is_taken_unless_it_is_not_there_or_not_wanted(
     monkeypatch: pytest.MonkeyPatch, data: str, there: bool, source: str
 ) -> None:
-    monkeypatch.setattr(preparation, "load_part", lambda *_: shop(T) if there else None)
+    monkeypatch.setattr(organizer, "load_part", lambda *_: shop(T) if there else None)
     monkeypatch.setattr(
         "kakurenbo.data.shop.simulate_shop",
         lambda _, customers: shop(T[: 2 if customers == 400 else 1]),

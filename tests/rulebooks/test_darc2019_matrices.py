@@ -14,7 +14,6 @@ from kakurenbo.attacks.reidentification import ReidentificationGuess
 from kakurenbo.core import Problem, Problems, Severity, Source
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.data.transactions import CONTEST, Calendar
-from kakurenbo.rulebooks.darc2019.credit import blind_guessing, count_credit, counted_months, reid
 from kakurenbo.rulebooks.darc2019.matrices import (
     Answer,
     GuessForm,
@@ -23,6 +22,7 @@ from kakurenbo.rulebooks.darc2019.matrices import (
     read_answer,
     read_guess,
 )
+from kakurenbo.rulebooks.darc2019.scores import blind_guessing, count_credit, counted_months, reid
 
 CUSTOMERS = ("alice", "bob", "carol")
 PSEUDONYMS = ("p1", "p2", "p3")

@@ -44,8 +44,8 @@ def test_the_order_of_s_comes_from_seed_team_and_table_never_from_a_file_name(
 
     def rows(target: str, name: str, content: bytes) -> list[bytes]:
         judged = judge_release(prepared, target, [Source(name, content)])
-        assert judged.publication is not None, judged.record
-        return judged.publication.target[f"S_{target}.csv"].splitlines()
+        assert judged.target, judged.record
+        return judged.target[f"S_{target}.csv"].splitlines()
 
     first = rows("01", "A_01.csv", data)
     assert first == rows("01", "mine.csv", data) == rows("01-2", "A_01-2.csv", data)
@@ -63,7 +63,7 @@ def test_a_table_that_names_another_team_is_refused(prepared: PreparedRound[Hand
         "A_01.csv"
     ]
     judged = judge_release(prepared, "02", [Source("A_01.csv", data)])
-    assert (judged.record.state, judged.publication) == ("refused", None)
+    assert (judged.record.state, judged.target) == ("refused", {})
     assert "the name says team 01" in judged.record.cause
 
 

@@ -21,7 +21,7 @@ from kakurenbo.measures.crosstab import cell_counts
 from kakurenbo.measures.regression import logistic_regression
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.pwscup2021 import Answer, Handout, Pwscup2021, Submission
-from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
+from kakurenbo.rulebooks.pwscup2021.fields import DEFAULT_PLAYERS
 from kakurenbo.rulebooks.pwscup2021.release import COMPARED
 from kakurenbo.rulebooks.pwscup2021.scores import RoundScores
 from kakurenbo.rulebooks.pwscup2021.utility import BINS

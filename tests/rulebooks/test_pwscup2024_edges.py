@@ -19,9 +19,10 @@ from kakurenbo.contest import Credit, Guesses, Release, RoundResults, Target
 from kakurenbo.core import Problems, Source, table_bytes
 from kakurenbo.core.rng import stream
 from kakurenbo.data import ratings
-from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, preparation
+from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024
+from kakurenbo.rulebooks.pwscup2024 import data as organizer
+from kakurenbo.rulebooks.pwscup2024.data import draw_candidates
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm
-from kakurenbo.rulebooks.pwscup2024.preparation import draw_candidates
 from kakurenbo.rulebooks.pwscup2024.release import Submission, split_files
 from kakurenbo.rulebooks.pwscup2024.scores import blind_guessing
 from kakurenbo.rulebooks.pwscup2024.targets import target_files
@@ -138,7 +139,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         asked.append((count, rows))
         return [small_original(60)] * count
 
-    monkeypatch.setattr(preparation, "_generator", lambda: generator)
+    monkeypatch.setattr(organizer, "_generator", lambda: generator)
     return asked
 
 
@@ -158,7 +159,7 @@ def test_imported_tables_are_taken_of_themselves_where_there_are_three_for_each_
     stand_in: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch, tables: int, kind: str
 ) -> None:
     monkeypatch.setattr(
-        preparation,
+        organizer,
         "load_ratings",
         lambda: tuple(small_original(60, seed=n) for n in range(tables)),
     )
@@ -173,7 +174,7 @@ def test_every_team_gets_as_many_tables_as_there_are_for_each_and_three_at_most(
     monkeypatch: pytest.MonkeyPatch, tables: int, each: int
 ) -> None:
     monkeypatch.setattr(
-        preparation,
+        organizer,
         "load_ratings",
         lambda: tuple(small_original(60, seed=n) for n in range(tables)),
     )
@@ -188,7 +189,7 @@ def test_every_team_gets_as_many_tables_as_there_are_for_each_and_three_at_most(
 def test_a_tenth_of_a_real_table_is_different_rows_in_their_order_and_50_at_least(
     monkeypatch: pytest.MonkeyPatch, rows: int, left: int
 ) -> None:
-    monkeypatch.setattr(preparation, "load_ratings", lambda: (small_original(rows),))
+    monkeypatch.setattr(organizer, "load_ratings", lambda: (small_original(rows),))
     (table,) = draw_candidates("imported", "small", ("01",), streams).by_team["01"]
     numbers = [int(name.split()[1]) for name in table.texts(ratings.NAME)]
     assert len(numbers) == left
@@ -198,8 +199,8 @@ def test_a_tenth_of_a_real_table_is_different_rows_in_their_order_and_50_at_leas
 def test_the_generator_is_calibrated_by_a_stream_that_no_contest_has_a_part_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(preparation, "RatingsGenerator", lambda rng: rng)
-    given, wanted = preparation._generator.__wrapped__(), stream(0, "pwscup2024", "calibration")
+    monkeypatch.setattr(organizer, "RatingsGenerator", lambda rng: rng)
+    given, wanted = organizer._generator.__wrapped__(), stream(0, "pwscup2024", "calibration")
     assert (given.random(4) == wanted.random(4)).all()
 
 

@@ -4,7 +4,7 @@ from kakurenbo.arena.plan import Job, Plan, make_plan
 from kakurenbo.arena.pool import Workers, cluster, processes
 from kakurenbo.arena.runner import ProgressListener, Settings, Tally
 from kakurenbo.arena.store import Result
-from kakurenbo.arena.teams_file import Entrant, TeamsFile, default_teams, read_teams_file
+from kakurenbo.arena.teams_file import Entrant, TeamsFile, default_teams, read_teams_file, teams_of
 from kakurenbo.arena.tournament import Tournament, play_tournament, stored_plan
 
 __all__ = [
@@ -25,4 +25,5 @@ __all__ = [
     "processes",
     "read_teams_file",
     "stored_plan",
+    "teams_of",
 ]

@@ -50,22 +50,22 @@ class MethodCall:
     @classmethod
     def given(cls, group: str, name: str, parameters: Mapping[str, str]) -> MethodCall:
         """A call from texts, checked: raises ``UsageError`` or ``ParameterError`` where it cannot be made."""
-        return cls.of(group, name, make(registry.load(group, name), parameters))
+        return cls.of(group, name, make(registry.find(group, name), parameters))
 
     @classmethod
     def parsed(cls, group: str, text: str) -> MethodCall:
         """A call from ``NAME:parameter=value,...``."""
-        return cls.of(group, registry.name_of(text), registry.build(group, text))
+        return cls.of(group, registry.name_of(text), registry.build(group, text, files=True))
 
     def make(self) -> Any:
         """The method itself."""
-        return make(registry.load(self.group, self.name), dict(self.parameters))
+        return make(registry.find(self.group, self.name), dict(self.parameters))
 
     def shown_parameters(self, also: Container[str] = ()) -> dict[str, str]:
         """The parameters that differ from their defaults, and those that are asked for all the same."""
         given, described = (
             dict(self.parameters),
-            parameters_of(registry.load(self.group, self.name)),
+            parameters_of(registry.find(self.group, self.name)),
         )
         return {
             one.name: given.get(one.name, as_text(one.default))
@@ -97,7 +97,7 @@ class MethodCall:
 def _modules_behind(call: MethodCall) -> tuple[str, ...]:
     """The modules of a plugin and of the methods that its parameters name, one for each package."""
     plugins = ((call.group, call.name), *call.make().parts())
-    modules = (registry.load(*plugin).__module__ for plugin in plugins)
+    modules = (registry.find(*plugin).__module__ for plugin in plugins)
     return tuple({module.partition(".")[0]: module for module in modules}.values())
 
 

@@ -232,7 +232,7 @@ def _manifest(plan: Plan, results: Mapping[Job, Result], first: PlayedRepeat) ->
 
 
 def _origin(call: MethodCall) -> dict[str, str]:
-    module = registry.load(call.group, call.name).__module__
+    module = registry.find(call.group, call.name).__module__
     return {
         "module": module,
         "package": registry.package(call.group, call.name),

@@ -149,6 +149,11 @@ def default_teams(rulebook: AnyRulebook) -> TeamsFile:
     players = rulebook.field() or tuple(_all_methods(rulebook))
     if not players:
         raise UsageError("error.no_method", rulebook=rulebook.name)
+    return teams_of(players)
+
+
+def teams_of(players: Iterable[Player]) -> TeamsFile:
+    """Return the teams of players, numbered in their order."""
     entrants = [
         Entrant(
             "",
@@ -308,7 +313,7 @@ def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall
     if not isinstance(name, str):
         raise UsageError(_EXPECTED[group.rstrip("s")])
     kinds = {
-        described.name: described.kind for described in parameters_of(registry.load(group, name))
+        described.name: described.kind for described in parameters_of(registry.find(group, name))
     }
     choices = [
         [(key, as_text(value)) for value in _values(kinds.get(key, str), value)]

@@ -31,6 +31,7 @@ from kakurenbo.core import (
 )
 from kakurenbo.core.csv import cells_of, count_byte, split_lines
 from kakurenbo.core.errors import ParameterError
+from kakurenbo.core.frames import AnonymizedFrame
 from kakurenbo.core.messages import Message, Phrase, text
 from kakurenbo.core.problems import ProblemCollector, Severity
 from kakurenbo.core.texts import note_line_ends, plain_text, unix_lines
@@ -153,6 +154,8 @@ def frame_of(name: str, data: object) -> Frame:
     """
     if isinstance(data, Frame):
         return data
+    if isinstance(data, AnonymizedFrame):
+        data = data.frame
     if isinstance(data, pl.DataFrame):
         table = data
     elif hasattr(data, "columns") and hasattr(data, "to_dict"):

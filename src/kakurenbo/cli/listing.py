@@ -1,9 +1,13 @@
-"""``rulebooks``, ``anonymizers``, ``attacks``: what is installed, and how to call it; methods by contest."""
+"""``list``: what is installed, and how to call it; the facts of a contest folder."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,136 +15,266 @@ from rich.markup import escape
 from rich.table import Table
 
 from kakurenbo.cli import output
-from kakurenbo.cli.common import described, json_option
 from kakurenbo.cli.examples import (
     anonymize_example,
     attack_example,
     prepare_example,
     publish_example,
 )
-from kakurenbo.contest import rulebooks_for
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.cli.options import JSON, Command, Group, description
+from kakurenbo.core.messages import language, render, text, text_or
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
-_EMPTY = '""'
+INDEX = Path(__file__).with_name("listing.json")
+"""What this package has, written by ``make reference``: a listing need not load it."""
+_SHOWN = ("name", "does", "parameters", "rulebooks")
+Entries = Mapping[str, Mapping[str, Any]]
 
 
-def _list(group: str, as_json: bool, rulebook: str | None = None) -> None:
-    found = {
-        name: _entry(group, name, registry.load(group, name)) for name in registry.names(group)
-    }
+def _print_list(group: str, as_json: bool, rulebook: str | None = None) -> None:
+    entries = _installed(group)
     if rulebook is not None:
-        registry.load("rulebooks", rulebook)  # tells of a name that is not there
-        found = {name: entry for name, entry in found.items() if rulebook in entry["rulebooks"]}
+        if rulebook not in registry.names("rulebooks"):
+            registry.load("rulebooks", rulebook)  # names the nearest one
+        entries = _playing(entries, rulebook)
     if as_json:
-        output.print_json({group: list(found.values())})
+        listed = [_shown(entry) for entry in entries.values()]
+        output.print_json({group: listed})
     elif group == "rulebooks":
-        output.console().print(_table(found))
+        output.console().print(_table(entries))
     else:
-        _print_by_contest(
-            group, found, registry.names("rulebooks") if rulebook is None else (rulebook,)
-        )
+        contests = registry.names("rulebooks") if rulebook is None else (rulebook,)
+        _print_by_contest(group, entries, contests)
 
 
-def _print_by_contest(
-    group: str, found: Mapping[str, Mapping[str, Any]], rulebooks: Iterable[str]
-) -> None:
-    """The methods of each contest and how to call one; below them those that play no contest that is installed."""
-    console = output.console()
-    for rulebook in rulebooks:
-        playing = {name: entry for name, entry in found.items() if rulebook in entry["rulebooks"]}
-        title = described("rulebooks", rulebook, registry.load("rulebooks", rulebook))
-        console.print(f"[bold]{escape(rulebook)}[/]: {escape(title)}")
-        if playing:
+def _shown(entry: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = [
+        {
+            **{key: value for key, value in parameter.items() if key != "typed"},
+            "none": text_or(parameter["none"], parameter["none"]),
+        }
+        for parameter in entry["parameters"]
+    ]
+    return {**{key: entry[key] for key in _SHOWN if key in entry}, "parameters": parameters}
+
+
+def _playing(entries: Entries, rulebook: str) -> dict[str, Any]:
+    return {name: entry for name, entry in entries.items() if rulebook in entry["rulebooks"]}
+
+
+def _print_by_contest(group: str, entries: Entries, contests: Iterable[str]) -> None:
+    """Print the methods of each contest with an example, then those that play none."""
+    console, titles = output.console(), _installed("rulebooks")
+    for contest in contests:
+        title = text_or(f"rulebooks.{contest}", titles[contest]["does"])
+        console.print(f"[bold]{escape(contest)}[/]: {escape(title)}")
+        if playing := _playing(entries, contest):
             console.print(_table(playing))
-            console.print(_example(group, rulebook), markup=False)
+            console.print(text("cli.example_after", **_examples(group, contest)), markup=False)
         console.print()
-    if idle := {name: entry for name, entry in found.items() if not entry["rulebooks"]}:
+    if idle := {name: entry for name, entry in entries.items() if not entry["rulebooks"]}:
         console.print(text("cli.plays_nothing"))
         console.print(_table(idle))
 
 
-def _example(group: str, rulebook: str) -> str:
-    if group == "anonymizers":
-        return text(
-            "cli.example_after",
-            command=anonymize_example(rulebook),
-            before=prepare_example(rulebook),
-        )
-    return text(
-        "cli.example_after", command=attack_example(rulebook), before=publish_example(rulebook)
-    )
-
-
-def _table(found: Mapping[str, Mapping[str, Any]]) -> Table:
+def _table(entries: Entries) -> Table:
     table = output.plain_table(text("cli.name"), text("cli.does"), text("cli.parameters"))
-    for name, entry in found.items():
-        shown = ", ".join(map(_with_default, entry["parameters"]))
-        table.add_row(name, escape(entry["does"]), escape(shown))
+    for name, entry in entries.items():
+        parameters = ", ".join(map(_with_default, entry["parameters"]))
+        does = text_or(f"{entry['group']}.{name}", entry["does"])
+        table.add_row(name, escape(does), escape(parameters))
     return table
 
 
 def _with_default(parameter: Mapping[str, Any]) -> str:
-    """A parameter with its default, and what that means where it is none or empty: ``columns=none (all columns)``."""
-    default, none = parameter["default"], parameter["none"]
-    nothing = default in (None, "", ())
-    if nothing and default is not None and not none:
-        return str(parameter["name"])
-    meaning = f" ({none})" if nothing and none else ""
-    return f"{parameter['name']}={output.short(default) or _EMPTY}{meaning}"
+    """Show a parameter with its default, and what none means: ``columns=none (all columns)``."""
+    name, default = parameter["name"], parameter["default"]
+    none = text_or(parameter["none"], parameter["none"])
+    if default not in (None, "", (), []):
+        return f"{name}={parameter['typed']}"
+    if default is not None and not none:
+        return str(name)
+    meaning = f" ({none})" if none else ""
+    shown = "none" if default is None else '""'
+    return f"{name}={shown}{meaning}"
 
 
-def _entry(group: str, name: str, cls: Any) -> dict[str, Any]:
-    parameters = [
-        {
+def make_index() -> dict[str, Any]:
+    """Return what the stored listing holds: everything of this package, in English."""
+    index: dict[str, Any] = {
+        group: {
+            name: _entry(group, name)
+            for name in registry.names(group)
+            if registry.package(group, name).startswith("kakurenbo ")
+        }
+        for group in registry.GROUPS
+    }
+    index["examples"] = {
+        group: {contest: _make_examples(group, contest) for contest in index["rulebooks"]}
+        for group in ("anonymizers", "attacks")
+    }
+    return index
+
+
+@cache
+def _index() -> dict[str, Any]:
+    index: dict[str, Any] = json.loads(INDEX.read_bytes())
+    return index
+
+
+def _has_other_contests() -> bool:
+    return set(registry.names("rulebooks")) != set(_index()["rulebooks"])
+
+
+def _installed(group: str) -> dict[str, Any]:
+    """Return what is installed; of this package from the stored listing, without loading it."""
+    stored = {} if _has_other_contests() else _index()[group]
+    entries = {}
+    for name in registry.names(group):
+        entry = stored.get(name, {})
+        is_same = entry.get("target") == registry.target(group, name)
+        entries[name] = entry if is_same else _entry(group, name)
+    return entries
+
+
+def _examples(group: str, contest: str) -> dict[str, str]:
+    if _has_other_contests():
+        return _make_examples(group, contest)
+    examples: dict[str, str] = _index()["examples"][group][contest]
+    return examples
+
+
+def _make_examples(group: str, contest: str) -> dict[str, str]:
+    if group == "anonymizers":
+        return {"command": anonymize_example(contest), "before": prepare_example(contest)}
+    return {"command": attack_example(contest), "before": publish_example(contest)}
+
+
+def _entry(group: str, name: str) -> dict[str, Any]:
+    cls = registry.load(group, name)
+    parameters = []
+    for parameter in parameters_of(cls):
+        is_required = parameter.default is dataclasses.MISSING
+        default = None if is_required else parameter.default
+        entry = {
             "name": parameter.name,
             "meaning": parameter.meaning,
             "expects": parameter.expectation.text(),
-            "default": None if parameter.default is dataclasses.MISSING else parameter.default,
-            "none": text_or(parameter.none, parameter.none),
+            "default": default,
+            "none": parameter.none,
+            "typed": output.short(default),
         }
-        for parameter in parameters_of(cls)
-    ]
-    entry: dict[str, Any] = {
+        parameters.append(entry)
+    about = {
         "name": name,
-        "does": described(group, name, cls),
+        "does": description(group, name),
         "parameters": parameters,
+        "group": group,
+        "target": registry.target(group, name),
     }
     if group != "rulebooks":
-        entry["rulebooks"] = list(rulebooks_for(cls))
-    return entry
+        from kakurenbo.contest import rulebooks_for
+
+        about["rulebooks"] = list(rulebooks_for(cls))
+    return about
 
 
-def _command(group: str, about: str) -> click.Command:
-    parameters: list[click.Parameter] = [] if group == "rulebooks" else [_rulebook_argument()]
-    return click.Command(
-        group,
-        params=[*parameters, json_option()],
-        callback=lambda **values: _list(group, **values),
-        help=about,
+def _contests(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    return [name for name in registry.names("rulebooks") if name.startswith(typed)]
+
+
+def _command(name: str, group: str) -> Command:
+    params: list[click.Parameter] = [JSON]
+    if group != "rulebooks":
+        params.insert(0, click.Argument(["rulebook"], required=False, shell_complete=_contests))
+    return Command(
+        name, params, lambda **values: _print_list(group, **values), code=f"help.{group}"
     )
 
 
-def _rulebook_argument() -> click.Argument:
-    def completing(
-        _context: click.Context, _parameter: click.Parameter, incomplete: str
-    ) -> list[str]:
-        return [name for name in registry.names("rulebooks") if name.startswith(incomplete)]
+list_ = Group(
+    "list",
+    [
+        _command("contests", "rulebooks"),
+        _command("anonymizers", "anonymizers"),
+        _command("attacks", "attacks"),
+    ],
+)
 
-    return click.Argument(["rulebook"], required=False, shell_complete=completing)
-
-
-def rulebooks() -> click.Command:
-    """The verb."""
-    return _command("rulebooks", text("help.rulebooks"))
+# -- facts of a contest folder ---------------------------------------------------------------------
 
 
-def anonymizers() -> click.Command:
-    """The verb."""
-    return _command("anonymizers", text("help.anonymizers"))
+def facts_folder(path: Path) -> Path | None:
+    """Return the folder with the ``contest.json`` of a contest folder, if it is one."""
+    from kakurenbo.contest import CONTEST_FILE
+
+    folders = (path, path / "public")
+    return next((folder for folder in folders if (folder / CONTEST_FILE).is_file()), None)
 
 
-def attacks() -> click.Command:
-    """The verb."""
-    return _command("attacks", text("help.attacks"))
+def print_facts(folder: Path, as_json: bool) -> None:
+    """Print the facts of the contest whose ``contest.json`` is in a folder."""
+    import msgspec
+
+    from kakurenbo.contest import read_facts
+
+    facts = read_facts(folder)
+    assert facts is not None  # facts_folder has seen the file
+    rules = registry.load("rulebooks", facts.rulebook)().under(facts)
+    now = datetime.now(UTC)
+    if not as_json:
+        _print_facts(rules, facts, now)
+        return
+    content: dict[str, Any] = msgspec.to_builtins(facts)
+    for entry, phase in zip(content["schedule"]["phases"], facts.schedule.phases, strict=True):
+        entry["state"] = phase.state(now)
+    del content["data"]
+    thresholds = rules.threshold_values().items()
+    content["thresholds"] = {name: value for name, value in thresholds if value is not None}
+    content["prohibited"] = [render(code, {}, "en").message for code in rules.prohibited]
+    output.print_json(content)
+
+
+def _print_facts(rules: Any, facts: Any, now: datetime) -> None:
+    from kakurenbo.contest.readme import judges_text, submission_texts, threshold_texts
+
+    settings = (f"{name} {output.short(value)}" for name, value in facts.settings.items())
+    lines = {
+        "rulebook": facts.rulebook,
+        "round": facts.round,
+        "teams": ", ".join(facts.teams),
+        "unranked": ", ".join(facts.unranked),
+        "judges": ", ".join(facts.judges),
+        "settings": ", ".join(settings),
+    }
+    for name, value in lines.items():
+        if value:
+            output.print_line(f"{text(f'facts.{name}')}: {value}")
+    if facts.judges:
+        output.print_line(judges_text(facts.rulebook, facts.judges, language()))
+    limits = [
+        f"{text(f'readme.submissions.{phase.name}')} {' '.join(submission_texts(phase, language()))}"
+        for phase in rules.phases
+    ]
+    rows = facts.schedule.rows(language())
+    sections = {
+        "readme.rules": [*threshold_texts(rules, language()), *limits],
+        "readme.schedule": [f"{dates}  {title}" for dates, title in rows],
+        "facts.now": [_state(phase, now) for phase in facts.schedule.phases],
+        "readme.prohibited": [text(code) for code in rules.prohibited],
+    }
+    for title, items in sections.items():
+        if items:
+            output.print_line(f"\n{text(title)}")
+        for item in items:
+            output.print_line(f"- {item}")
+
+
+def _state(phase: Any, now: datetime) -> str:
+    """Return the state of a phase with its times in the time zone of this computer."""
+    from kakurenbo.contest.schedule import moment
+
+    opens, closes = (moment(when.astimezone()) for when in (phase.opens, phase.closes))
+    title = phase.title(language())
+    return text(f"facts.{phase.state(now)}", phase=title, opens=opens, closes=closes)

@@ -1,4 +1,4 @@
-"""How far a tournament or an audit is: a live display where there is a terminal, plain lines where there is none."""
+"""Progress of a tournament, an audit or a verification: live on a terminal, else plain lines."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+)
 
 from kakurenbo.cli import output
 from kakurenbo.core.messages import retold, text
@@ -17,7 +24,7 @@ from kakurenbo.core.messages import retold, text
 if TYPE_CHECKING:  # an audit needs no tournament to be loaded
     from kakurenbo.arena import Job, Result, Tally
 
-_LINE_EVERY = 5.0  # seconds between plain lines
+_SECONDS_BETWEEN_LINES = 5.0
 _FAILED = "failed"
 _NARROW_BAR = 16  # leaves room for what runs
 _COSTS = {
@@ -28,144 +35,134 @@ _COSTS = {
     "membership": 2.0,
     "linkability": 2.0,
 }
-"""About how long steps of an audit take beside each other."""
-_ENOUGH_DONE = 0.25  # of what is ahead, to say how long that takes
+"""Approximate costs of the steps of an audit, relative to each other."""
+_MIN_SHARE_DONE = 0.25  # of what is ahead, to estimate the time left
 
 
-class TournamentProgress:
-    """The contest, its jobs done, running and failed, and the time left, on stderr; says nothing where ``quiet``."""
+class LiveProgress:
+    """A progress bar on stderr where that is a terminal; prints nothing where ``quiet``."""
+
+    def __init__(self, *columns: ProgressColumn, quiet: bool) -> None:
+        self.is_quiet, self.is_live = quiet, not quiet and sys.stderr.isatty()
+        self.console = output.console(stderr=True)
+        self.bar = Progress(
+            *columns, console=self.console, transient=True, disable=not self.is_live
+        )
+        self._last_line = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.bar.stop()
+
+    def print_rarely(self, line: str, *, is_last: bool = False) -> None:
+        """Print a line, at most one every few seconds."""
+        if is_last or time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
+            print(line, file=sys.stderr, flush=True)
+            self._last_line = time.monotonic()
+
+
+class TournamentProgress(LiveProgress):
+    """The contest, its jobs done, running and failed, and the time left."""
 
     def __init__(self, contest: str, *, quiet: bool) -> None:
-        self._contest, self._quiet = contest, quiet
-        self._live = not quiet and sys.stderr.isatty()
-        self._console = output.console(stderr=True)
-        columns = (
+        self._contest = contest
+        self._task: Any = None
+        super().__init__(
             TextColumn(escape(contest)),
             TextColumn("{task.description:12.12}"),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("[dim]{task.fields[state]}"),
+            quiet=quiet,
         )
-        self._bar = Progress(
-            *columns, console=self._console, transient=True, disable=not self._live
-        )
-        self._task: Any = None
-        self._last_line = time.monotonic()
-
-    def __enter__(self) -> TournamentProgress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
 
     def tell(self, tally: Tally, job: Job | None, result: Result | None) -> None:
-        """Called after every change."""
-        if self._quiet:
+        """Show a change."""
+        if self.is_quiet:
             return
         if job is not None and result is not None and result.state == _FAILED:
-            self._console.print(
-                f"[bold red]{text('cli.failed')}[/] {escape(str(job))}: {escape(retold(result.cause))}"
-            )
-        if self._live:
+            cause = escape(retold(result.cause))
+            self.console.print(f"[bold red]{text('cli.failed')}[/] {escape(str(job))}: {cause}")
+        done, state = tally.finished, state_text(tally)
+        if self.is_live:
             if self._task is None:
-                self._task = self._bar.add_task("", total=tally.total, state="")
+                self._task = self.bar.add_task("", total=tally.total, state="")
             stage = retold(job.kind) if job is not None else ""
-            self._bar.update(
-                self._task, completed=tally.finished, description=stage, state=state_text(tally)
-            )
-        elif time.monotonic() - self._last_line >= _LINE_EVERY or tally.finished == tally.total:
-            told = text(
-                "cli.jobs",
-                contest=self._contest,
-                done=tally.finished,
-                all=tally.total,
-                state=state_text(tally),
-            )
-            print(told, file=sys.stderr, flush=True)
-            self._last_line = time.monotonic()
+            self.bar.update(self._task, completed=done, description=stage, state=state)
+        else:
+            counts = {"contest": self._contest, "done": done, "all": tally.total}
+            self.print_rarely(text("cli.jobs", **counts, state=state), is_last=done == tally.total)
 
 
-class AuditProgress:
-    """The steps of an audit on stderr: how long each took that is done, and what runs now; says nothing where ``quiet``.
+class AuditProgress(LiveProgress):
+    """Steps of an audit: the time of those that are done, and what runs now.
+
+    Steps run in threads, so each line is written whole.
 
     Parameters
     ----------
     steps : sequence of str
         Those that are known to come; others may follow.
-
-    Notes
-    -----
-    Steps run in threads: each line is written whole.
     """
 
     def __init__(self, steps: Sequence[str], *, quiet: bool) -> None:
-        self._quiet, self._part = quiet, ""
-        self._to_come, self._done = list(steps), 0
-        self._lock, self._begun, self._cost = threading.Lock(), time.monotonic(), 0.0
-        self._running: dict[str, float] = {}
-        self._live = not quiet and sys.stderr.isatty()
-        self._console = output.console(stderr=True)
-        columns = (
+        super().__init__(
             SpinnerColumn(),
             BarColumn(_NARROW_BAR),
             MofNCompleteColumn(),
             TextColumn("{task.description}"),
+            quiet=quiet,
         )
-        self._bar = Progress(
-            *columns, console=self._console, transient=True, disable=not self._live
-        )
-        self._task = self._bar.add_task("", total=len(steps))
-
-    def __enter__(self) -> AuditProgress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
+        self._part, self._done, self._cost = "", 0, 0.0
+        self._ahead, self._running = list(steps), dict[str, float]()
+        self._lock, self._start = threading.Lock(), time.monotonic()
+        self._task = self.bar.add_task("", total=len(steps))
 
     def of(self, part: str) -> None:
-        """The steps that follow are of one of several releases."""
+        """Name the release, one of several, that the steps that follow are about."""
         self._part = part
 
     def __call__(self, name: str) -> None:
-        """A step begins."""
+        """Show that a step begins."""
         with self._lock:
             self._running[name] = time.monotonic()
-            if name in self._to_come:
-                self._to_come.remove(name)
+            if name in self._ahead:
+                self._ahead.remove(name)
             self._draw()
 
     def ended(self, name: str) -> None:
-        """A step is done."""
+        """Show that a step is done."""
         with self._lock:
             seconds = time.monotonic() - self._running.pop(name)
-            self._done, self._cost = self._done + 1, self._cost + _cost(name)
-            told = text("cli.step_done", step=text(f"audit.step.{name}"), time=spent_text(seconds))
-            line = text("cli.part_of", part=self._part, told=told) if self._part else told
-            if self._live:
-                self._console.print(line, style="dim", markup=False)
-            elif not self._quiet:
+            self._done, self._cost = self._done + 1, self._cost + _COSTS.get(name, 0.5)
+            line = text("cli.step_done", step=_step_text(name), time=spent_text(seconds))
+            line = text("cli.part_of", part=self._part, told=line) if self._part else line
+            if self.is_live:
+                self.console.print(line, style="dim", markup=False)
+            elif not self.is_quiet:
                 print(line, file=sys.stderr, flush=True)
             self._draw()
 
     def _draw(self) -> None:
-        steps = [text(f"audit.step.{name}") for name in self._running]
-        ahead = sum(map(_cost, [*self._running, *self._to_come]))
-        if ahead and self._cost > _ENOUGH_DONE * ahead:
-            left = (time.monotonic() - self._begun) / self._cost * ahead
-            steps.append(text("cli.time_left", time=spent_text(left)))
-        total = self._done + len(self._running) + len(self._to_come)
-        told = escape(text("list.separator").join(steps))
-        self._bar.update(self._task, completed=self._done, total=total, description=told)
+        shown = [_step_text(name) for name in self._running]
+        open_steps = [*self._running, *self._ahead]
+        ahead = sum(_COSTS.get(name, 0.5) for name in open_steps)
+        if ahead and self._cost > _MIN_SHARE_DONE * ahead:
+            left = (time.monotonic() - self._start) / self._cost * ahead
+            shown.append(text("cli.time_left", time=spent_text(left)))
+        total, line = self._done + len(open_steps), escape(text("list.separator").join(shown))
+        self.bar.update(self._task, completed=self._done, total=total, description=line)
 
 
-def _cost(step: str) -> float:
-    return _COSTS.get(step, 0.5)
+def _step_text(name: str) -> str:
+    return text(f"audit.step.{name}")
 
 
 def spent_text(seconds: float) -> str:
-    """A time as people say it.
+    """Return a time as people say it.
 
     Examples
     --------
@@ -175,22 +172,16 @@ def spent_text(seconds: float) -> str:
     if seconds < 10:
         return text("cli.seconds", seconds=f"{seconds:.1f}")
     minutes, rest = divmod(round(seconds), 60)
-    return (
-        text("cli.minutes", minutes=minutes, seconds=rest)
-        if minutes
-        else text("cli.seconds", seconds=rest)
-    )
+    if minutes:
+        return text("cli.minutes", minutes=minutes, seconds=rest)
+    return text("cli.seconds", seconds=rest)
 
 
 def state_text(tally: Tally) -> str:
-    """The tally in words."""
+    """Return the counts of jobs in words."""
+    counts = {"stored": tally.stored, "failed": tally.failed, "refused": tally.refused}
     parts = [text("cli.jobs_running", count=tally.running)]
-    if tally.stored:
-        parts.append(text("cli.jobs_stored", count=tally.stored))
-    if tally.failed:
-        parts.append(text("cli.jobs_failed", count=tally.failed))
-    if tally.refused:
-        parts.append(text("cli.jobs_refused", count=tally.refused))
+    parts += [text(f"cli.jobs_{name}", count=count) for name, count in counts.items() if count]
     if tally.seconds_left is not None and tally.finished < tally.total:
         minutes, seconds = divmod(round(tally.seconds_left), 60)
         parts.append(text("cli.time_left", time=f"{minutes}:{seconds:02d}"))

@@ -34,7 +34,7 @@ from kakurenbo.cli.common import (
 )
 from kakurenbo.cli.examples import prepare_example
 from kakurenbo.cli.progress import TournamentProgress
-from kakurenbo.cli.rankings import Columns, print_rankings
+from kakurenbo.cli.scores import COUNTED, Columns, print_rankings
 from kakurenbo.contest import AnyRulebook, Unit
 from kakurenbo.contest.results import FAILED, MISSING, REFUSED
 from kakurenbo.core import write_file
@@ -397,7 +397,7 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     """What every attacker found in every release; below the attackers what blind guessing and a constant answer earn."""
     players = {player.team: player for player in document.players}
     single = entry.of is not None and len(entry.repeats) == 1
-    unit = document.figures["hits"].unit if "hits" in document.figures else output.COUNTED.unit
+    unit = document.figures["hits"].unit if "hits" in document.figures else COUNTED.unit
     what = text("matrix.hits", of=figure(entry.of or 0, unit)) if single else text("matrix.shares")
     methods = {
         attacker: retold(players[attacker].attack)

@@ -1,5 +1,10 @@
 """Rulebook, folders, engine, standings."""
 
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
 from kakurenbo.contest.bases import LinkageContest, MembershipContest, Rows
 from kakurenbo.contest.credit import Chance, Credit
 from kakurenbo.contest.declarations import (
@@ -149,3 +154,14 @@ __all__ = [
     "why_no_attack",
     "why_out",
 ]
+
+
+class _CallablePackage(ModuleType):
+    """The package as a function: ``kakurenbo.contest("amic2020")`` gives the steps of a contest."""
+
+    def __call__(self, name: str, **options: Any) -> Any:
+        # By name, because the API stands above this package.
+        return import_module("kakurenbo.api").contest(name, **options)
+
+
+sys.modules[__name__].__class__ = _CallablePackage

@@ -50,6 +50,7 @@ from kakurenbo.methods.threats import (
 K = TypeVar("K")
 G = TypeVar("G")
 Rows = NDArray[np.int64]
+"""Row numbers of a table, from 0."""
 SIZE_FILE = "size.json"
 """Beside an answer: how many rows there are to choose from."""
 
@@ -389,7 +390,7 @@ def read_rows(
     count : int or None
         How many numbers there must be; None for any number.
     code : str
-        The problem of a number that comes twice; it is told the number, the line where it came first, and the count.
+        The problem of a number that comes twice; it is told the number, the line where it came first, and the count if there is one.
     """
     schema = Schema([Integer("row", 0, size - 1)])
     layout = Layout(min_rows=count or 1, max_rows=count or size)
@@ -398,7 +399,9 @@ def read_rows(
     problems = ProblemCollector(source.name)
     for record, row in enumerate(rows.tolist()):
         if row in first:
-            details = {"number": row, "line": first[row] + 1, "count": count or size}
+            details = {"number": row, "line": first[row] + 1}
+            if count is not None:
+                details["count"] = count
             where = {"row": record + 1, "record": record, "column": "row", "value": str(row)}
             problems.add(code, **where, **details)  # type: ignore[arg-type]
         first.setdefault(row, record)

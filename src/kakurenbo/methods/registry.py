@@ -6,15 +6,19 @@ The built-in ones are declared in ``pyproject.toml`` like anybody else's; a name
 from __future__ import annotations
 
 import difflib
+import hashlib
+import importlib.util
+import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.core.messages import Message
-from kakurenbo.methods.parameters import make, parameters_of
+from kakurenbo.methods.parameters import Method, make, parameters_of
 
 GROUPS = ("anonymizers", "attacks", "rulebooks")
 
@@ -49,6 +53,56 @@ def load(group: str, name: str) -> Any:
     return declared[name].load()
 
 
+def is_file(name: str) -> bool:
+    """Return whether a name is a class in a file, such as ``./my_attack.py:Copies``."""
+    return name.partition(":")[0].endswith(".py")
+
+
+def find(group: str, name: str) -> Any:
+    """Return the class that is registered as ``name``, or the class of a file ``FILE.py:CLASS``.
+
+    This runs the file. Use :func:`load` for names that somebody else wrote, such as a declared
+    mechanism in a questionnaire.
+    """
+    if not is_file(name):
+        return load(group, name)
+    file, _, class_name = name.partition(":")
+    path = Path(file).resolve()
+    try:
+        data = path.read_bytes()
+    except OSError:
+        raise UsageError("usage.no_place", path=file) from None
+    found = getattr(_module(path, hashlib.sha256(data).hexdigest()), class_name, None)
+    if not isinstance(found, type) or not issubclass(found, _base(group)):
+        kind = Message(f"expects.class.{group}")
+        raise UsageError("usage.no_class", file=file, name=class_name, kind=kind)
+    return found
+
+
+@cache
+def _module(path: Path, digest: str) -> Any:
+    """Load a file as a module; a file that changed is another module."""
+    name = f"{path.stem}_{digest[:16]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None  # its name ends in .py
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look up their module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        shown = {"file": str(path), "error": f"{type(error).__name__}: {error}"}
+        raise UsageError("usage.file_fails", **shown) from error
+    return module
+
+
+def _base(group: str) -> type:
+    from kakurenbo.methods import base  # loads tables, which listings do without
+
+    return {"anonymizers": base.Anonymizer, "attacks": base.Attack}.get(group, Method)
+
+
 def nearest_name(typed: str, known: Iterable[str]) -> str:
     """The known name that was probably meant; empty where none is near. Letters in another order are nearer than other letters.
 
@@ -65,18 +119,26 @@ def nearest_name(typed: str, known: Iterable[str]) -> str:
 
 
 def package(group: str, name: str) -> str:
-    """Name and version of the installed package that declares a plugin."""
+    """Return name and version of the installed package that declares a plugin."""
+    if is_file(name):
+        return ""
     distribution = _declared(group)[name].dist
     return f"{distribution.name} {distribution.version}" if distribution is not None else ""
 
 
-def build(group: str, text: str) -> Any:
-    """A method with parameters from one line of text: ``NAME`` or ``NAME:parameter=value,...``.
+def target(group: str, name: str) -> str:
+    """Return module and class of a registered name."""
+    return _declared(group)[name].value
 
-    A part without ``=`` belongs to the list before it: ``rr:p=0.8,columns=age,sex``.
+
+def build(group: str, text: str, *, files: bool = False) -> Any:
+    """Make a method from one line of text: ``NAME`` or ``NAME:parameter=value,...``.
+
+    A part without ``=`` belongs to the list before it: ``rr:p=0.8,columns=age,sex``. With
+    ``files`` the name may be ``FILE.py:CLASS``; see :func:`find`.
     """
-    given = settings_of(text)
-    return make(load(group, name_of(text)), given)
+    cls = (find if files else load)(group, name_of(text))
+    return make(cls, settings_of(text))
 
 
 def settings_of(text: str) -> dict[str, str]:
@@ -94,7 +156,7 @@ def settings_of(text: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     last = ""
-    for part in filter(None, text.partition(":")[2].split(",")):
+    for part in filter(None, text.removeprefix(name_of(text)).removeprefix(":").split(",")):
         key, equals, value = part.partition("=")
         if equals:
             last, found[key.strip()] = key.strip(), value.strip()
@@ -110,10 +172,11 @@ def name_of(text: str) -> str:
 
     Examples
     --------
-    >>> name_of("rr:p=0.8,columns=age,sex")
-    'rr'
+    >>> name_of("rr:p=0.8,columns=age,sex"), name_of("./my_attack.py:Copies:share=0.5")
+    ('rr', './my_attack.py:Copies')
     """
-    return text.partition(":")[0].strip()
+    name, _, rest = text.strip().partition(":")
+    return f"{name}:{rest.partition(':')[0]}".strip() if is_file(text.strip()) else name.strip()
 
 
 def describe(method: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,6 @@ from kakurenbo.core import (
     Source,
     Table,
     Text,
-    add_notices,
     gather,
     notice,
     read_table,
@@ -41,7 +41,6 @@ from kakurenbo.data.transactions import (
     transaction_schema,
 )
 from kakurenbo.rulebooks.darc2019.files import MAX_TABLE_BYTES
-from kakurenbo.rulebooks.darc2019.lookalikes import easily_lost
 from kakurenbo.rulebooks.darc2019.matrices import SEPARATOR, under_header
 
 FIRST_LINE = 2  # the header is line 1
@@ -70,14 +69,11 @@ def read_release(source: Source, original: Table, mode: str) -> Table:
     reader = _Reader(original, schema)
     with gather() as problems:
         read = problems.of(_read_cells, source.name, plain, schema, layout, reader)
-        found = ProblemCollector(source.name)
+        of_rows = ProblemCollector(source.name)
         if reader.cells is not None and len(reader.cells) == rows:
-            _Relations(reader.cells, read, original, mode, found).check()
-        problems.add(found.problems())
-    table = reader.finished(read)
-    kept = table.texts("id_user").set(table.texts("id_user") == DELETED, "")
-    add_notices(easily_lost(kept, source.name, FIRST_LINE))
-    return table
+            _RowRules(reader.cells, read, original, mode, of_rows).check()
+        problems.add(of_rows.problems())
+    return reader.finished(read)
 
 
 def _read_cells(file: str, plain: Source, schema: Schema, layout: Layout, reader: _Reader) -> Table:
@@ -94,9 +90,7 @@ def read_published(source: Source, original: Table, mode: str) -> Table:
     schema = headed(_schema(original, mode, deleted), data)
     with report_in(source.name):
         read = read_table(plain, schema, layout)
-    table = _Reader(original, schema).finished(read)
-    add_notices(easily_lost(table.texts("id_user"), source.name, FIRST_LINE))
-    return table
+    return _Reader(original, schema).finished(read)
 
 
 def _schema(original: Table, mode: str, rows_deleted: bool) -> Schema:
@@ -156,8 +150,8 @@ class _Reader:
         )
 
 
-class _Relations:
-    """What holds between the rows of A(T) and those of T."""
+class _RowRules:
+    """Checks what must hold between the rows of A(T) and those of T."""
 
     def __init__(
         self,
@@ -165,110 +159,85 @@ class _Relations:
         table: Table | None,
         original: Table,
         mode: str,
-        found: ProblemCollector,
+        problems: ProblemCollector,
     ) -> None:
-        self.users, self.dates = cells.to_series(0), cells.to_series(1)
-        self.original, self.strict, self.found = original, mode == "rules", found
-        self.calendar = Calendar.of(original)
+        self.texts = {"id_user": cells.to_series(0), "date": cells.to_series(1)}
+        self.is_strict, self.problems = mode == "rules", problems
+        self.calendar, self.months = Calendar.of(original), months(original)
+        self.customer = original.codes["id_user"].astype(np.int64)
+        self.customers = len(original.vocabularies["id_user"])
         if table is not None:
             self.names, self.user = list(table.vocabularies["id_user"]), table.codes["id_user"]
             self.day: NDArray[np.int64] = table.codes["date"]
         else:
-            self.names = self.users.unique().sort().to_list()
-            self.user = self.users.cast(pl.Enum(self.names)).to_physical().to_numpy()
+            users = self.texts["id_user"]
+            self.names = users.unique().sort().to_list()
+            self.user = users.cast(pl.Enum(self.names)).to_physical().to_numpy()
             column = _schema(original, mode, rows_deleted=True)["date"]
-            self.day = column.encode(self.dates).cast(pl.Int64).fill_null(-1).to_numpy()
+            days = column.encode(self.texts["date"])
+            self.day = days.cast(pl.Int64).fill_null(-1).to_numpy()
         self.kept = self.user != (self.names.index(DELETED) if DELETED in self.names else -1)
 
     def check(self) -> None:
-        self._enough_rows()
-        self._months()
-        self._pseudonyms()
-        self._formulas()
-        if self.strict:
-            self._every_customer()
+        self._check_row_count()
+        self._check_months()
+        if self.is_strict:
+            self._check_one_pseudonym()
+        else:
+            has_separator = self._kept_with(SEPARATOR in name for name in self.names)
+            self._refuse("darc2019.separator", has_separator, separator=SEPARATOR)
+        self._notice_formulas()
+        if self.is_strict:
+            self._check_customers()
 
-    def _enough_rows(self) -> None:
+    def _kept_with(self, is_meant: Iterable[bool]) -> NDArray[np.int64]:
+        """Return the kept rows whose pseudonym is meant; one answer for each pseudonym."""
+        return np.flatnonzero(np.array(list(is_meant))[self.user] & self.kept)
+
+    def _check_row_count(self) -> None:
         """|S| > |T| / 2."""
         rows = len(self.kept)
-        allowed = (rows - 1) // 2 if self.strict else rows // 2
+        allowed = (rows - 1) // 2 if self.is_strict else rows // 2
         deleted = np.flatnonzero(~self.kept)
-        if len(deleted) > allowed:
-            counts = {"deleted": len(deleted), "rows": rows, "allowed": allowed}
-            self._refuse(
-                "darc2019.too_many_deleted",
-                [int(deleted[allowed])],
-                "id_user",
-                self.users,
-                **counts,
-            )
+        counts: dict[str, Any] = {"deleted": len(deleted), "rows": rows, "allowed": allowed}
+        self._refuse("darc2019.too_many_deleted", deleted[allowed : allowed + 1], **counts)
 
-    def _months(self) -> None:
-        """The month of each kept row is unchanged; a date that is none at all is the reader's to refuse."""
-        told, wanted = self.calendar.month_of_day[self.day], months(self.original)
-        if not self.strict:  # the evaluator compared the number of the month only
-            told, wanted = self.calendar.month_of_year[told], self.calendar.month_of_year[wanted]
-        other = (told != wanted) & (self.day >= 0) & self.kept
-        self._refuse("darc2019.month_changed", np.flatnonzero(other), "date", self.dates)
+    def _check_months(self) -> None:
+        """The month of each kept row is unchanged; the reader refuses what is no date."""
+        month, expected = self.calendar.month_of_day[self.day], self.months
+        if not self.is_strict:  # the evaluator compared the number of the month only
+            month, expected = (self.calendar.month_of_year[of] for of in (month, expected))
+        changed = (month != expected) & (self.day >= 0) & self.kept
+        self._refuse("darc2019.month_changed", np.flatnonzero(changed), "date")
 
-    def _pseudonyms(self) -> None:
-        """By the rules one pseudonym per customer and month; for the evaluator no ":" in a pseudonym."""
-        if not self.strict:
-            listing = np.array([SEPARATOR in name for name in self.names])[self.user] & self.kept
-            self._refuse(
-                "darc2019.separator",
-                np.flatnonzero(listing),
-                "id_user",
-                self.users,
-                separator=SEPARATOR,
-            )
-            return
+    def _check_one_pseudonym(self) -> None:
+        """A customer has one pseudonym in a month."""
         rows = np.flatnonzero(self.kept)
-        cell = (
-            self.original.codes["id_user"][rows].astype(np.int64) * self.calendar.months
-            + months(self.original)[rows]
-        )
-        first = np.zeros(
-            len(self.original.vocabularies["id_user"]) * self.calendar.months, dtype=np.int64
-        )
+        cell = self.customer[rows] * self.calendar.months + self.months[rows]
+        first = np.zeros(self.customers * self.calendar.months, dtype=np.int64)
         first[cell[::-1]] = self.user[rows[::-1]]  # the first row is written last
-        second = rows[self.user[rows] != first[cell]]
-        self._refuse("darc2019.second_pseudonym", second, "id_user", self.users)
+        self._refuse("darc2019.second_pseudonym", rows[self.user[rows] != first[cell]])
 
-    def _formulas(self) -> None:
-        """Any string may be a pseudonym; whoever opens S in a spreadsheet is to know of those that it would compute."""
-        acting = np.array([name.startswith(FORMULA) for name in self.names])[self.user] & self.kept
-        if acting.any():
-            record = int(acting.argmax())
-            notice(
-                "darc2019.formula",
-                file=self.found.file,
-                row=record + FIRST_LINE,
-                record=record,
-                column="id_user",
-                value=self.users[record],
-                count=int(acting.sum()),
-            )
+    def _notice_formulas(self) -> None:
+        """Any text may be a pseudonym, but a spreadsheet would compute some."""
+        rows = self._kept_with(name.startswith(FORMULA) for name in self.names)
+        if len(rows):
+            where = self._where(int(rows[0]), "id_user")
+            notice("darc2019.formula", file=self.problems.file, count=len(rows), **where)
 
-    def _every_customer(self) -> None:
+    def _check_customers(self) -> None:
         """Every customer keeps at least one pseudonym in the whole table."""
-        customer = self.original.codes["id_user"]
-        seen = (
-            np.bincount(customer[self.kept], minlength=len(self.original.vocabularies["id_user"]))
-            > 0
-        )
-        lost = np.flatnonzero(~seen[customer])
-        _, first = np.unique(customer[lost], return_index=True)
-        self._refuse("darc2019.customer_lost", np.sort(lost[first]), "id_user", self.users)
+        has_rows = np.bincount(self.customer[self.kept], minlength=self.customers) > 0
+        lost = np.flatnonzero(~has_rows[self.customer])
+        _, first = np.unique(self.customer[lost], return_index=True)
+        self._refuse("darc2019.customer_lost", np.sort(lost[first]))
+
+    def _where(self, record: int, column: str) -> dict[str, Any]:
+        value = self.texts[column][record]
+        return {"row": record + FIRST_LINE, "record": record, "column": column, "value": value}
 
     def _refuse(
-        self,
-        code: str,
-        records: NDArray[np.int64] | Iterable[int],
-        column: str,
-        texts: pl.Series,
-        **parameters: int | str,
+        self, code: str, records: NDArray[np.int64], column: str = "id_user", **details: Any
     ) -> None:
-        for record in map(int, records):
-            where = {"row": record + FIRST_LINE, "record": record}
-            self.found.add(code, **where, column=column, value=texts[record], **parameters)  # type: ignore[arg-type]
+        for record in records.tolist():
+            self.problems.add(code, **self._where(record, column), **details)

@@ -15,8 +15,6 @@ MAX_TABLE_BYTES = online_retail.MAX_BYTES
 ORIGINAL_FILE = "ground_truth.csv"
 ORIGINAL_NAMES = (ORIGINAL_FILE, "T.csv")
 """The name of T in the rules, and the name in folders of earlier versions."""
-NOTICES_FILE = "notices.txt"
-"""Beside S, where there is something that attackers should know of its pseudonyms."""
 TABLES_PER_TEAM = 3
 ATTACKS_PER_TABLE = 10
 
@@ -32,6 +30,10 @@ class Handout:
 
     team: str
     original: Table
+
+    @property
+    def table(self) -> Table:
+        return self.original
 
 
 def read_original(source: Source) -> Table:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import datetime
-from collections.abc import Sequence
+import functools
+import operator
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -34,7 +37,6 @@ from kakurenbo.data.transactions import (
     kept_rows,
     months,
 )
-from kakurenbo.rulebooks.darc2019.lookalikes import as_seen
 
 CUSTOMER = "id_user"
 MAX_NAMED = 20  # missing customers
@@ -141,15 +143,14 @@ def _matrix_bytes(
 
 
 def read_answer(source: Source) -> Answer:
-    """F from its file; its header says which months it has."""
+    """Read F; its header says which months it has."""
     calendar = _named_calendar(_first_cells(source.read())[1:]) or CONTEST
-    found = ProblemCollector(source.name)
-    matrix = _read_matrix(source, calendar, (), found)
-    order = _check_customers(matrix, None, found)
-    found.check()
-    pseudonyms, (codes,) = _numbered([matrix.cells])
+    reader = _MatrixReader(source, calendar, ())
+    order = reader.customer_order(None)
+    reader.problems.check()
+    pseudonyms, (codes,) = _numbered([reader.cells])
     cells = codes.reshape(calendar.months, len(order)).T[order]
-    return Answer(matrix.customers, pseudonyms, cells, calendar)
+    return Answer(reader.customers, pseudonyms, cells, calendar)
 
 
 @dataclass(frozen=True)
@@ -176,78 +177,167 @@ class GuessForm:
 
 
 def read_guess(source: Source, form: GuessForm) -> ReidentificationGuess:
-    """F^: a row per customer of T in any order, a column per month, DEL for no guess.
+    """Read F^: a row per customer of T in any order, a column per month, DEL for no guess.
 
     The file comes with or without a header; a header must name the months in order.
     """
-    customers, pseudonyms, calendar = form.customers, form.pseudonyms, form.calendar
-    found = ProblemCollector(source.name)
-    matrix = _read_matrix(source, calendar, customers, found)
-    order = _check_customers(matrix, customers, found)
-    if form.mode == "rules":
-        places, told = [matrix.cells], frozenset[int]()
-    else:
-        parts = matrix.cells.str.split(SEPARATOR)
-        told = _check_lists(matrix, parts, found)
-        places = [parts.list.get(place, null_on_oob=True) for place in range(GUESSES)]
-        places = [_without_blanks(part, pseudonyms, matrix, found) for part in places]
-    _check_lengths(matrix, pseudonyms, told, found)
-    found.check()
-    guessed, codes = _numbered(places)
-    _notice_unknown(matrix, places, pseudonyms, found)
-    cells = np.full((len(order), calendar.months, GUESSES), NOBODY, dtype=np.int32)
+    reader = _MatrixReader(source, form.calendar, form.customers)
+    order = reader.customer_order(form.customers)
+    parts = [reader.cells] if form.mode == "rules" else reader.split_lists(form.pseudonyms)
+    reader.check_lengths(form.pseudonyms)
+    reader.problems.check()
+    pseudonyms, codes = _numbered(parts)
+    reader.notice_unknown(parts, form.pseudonyms)
+    cells = np.full((len(order), form.calendar.months, GUESSES), NOBODY, dtype=np.int32)
     for place, code in enumerate(codes):
-        cells[:, :, place] = code.reshape(calendar.months, len(order)).T
-    return ReidentificationGuess(matrix.customers, guessed, cells[order], calendar)
+        cells[:, :, place] = code.reshape(form.calendar.months, len(order)).T
+    return ReidentificationGuess(reader.customers, pseudonyms, cells[order], form.calendar)
 
 
-class _Where(TypedDict):
-    """Where a cell stands, for a message."""
+class _MatrixReader:
+    """Reads a matrix and collects its problems.
 
-    row: int
-    record: int
-    column: str
-    value: str
+    Attributes
+    ----------
+    customers : tuple of str
+        Sorted.
+    cells : Series of texts
+        Column by column: a month has as many cells as there are rows.
+    """
 
+    def __init__(self, source: Source, calendar: Calendar, customers: Sequence[str]) -> None:
+        self.problems = ProblemCollector(source.name)
+        self._calendar = calendar
+        self._refused: set[int] = set()  # places of cells that already have a problem
+        data = source.read()
+        first, columns = _first_cells(data), (CUSTOMER, *calendar.names)
+        has_header = self._is_header(first, customers)
+        if has_header and len(first) == len(columns):
+            self._check_header(first[1:])
+            data = under_header(data, columns)
+        self._first_line = 1 + int(has_header)
+        layout = Layout(header=has_header, min_rows=1, max_rows=len(customers) or None)
+        plain = Source(source.name.removesuffix(".gz"), data)
+        with report_in(source.name):
+            table = read_table(plain, Schema([Text(name) for name in columns]), layout)
+        self.customers, self._rows = table.vocabularies[CUSTOMER], table.codes[CUSTOMER]
+        self.cells = pl.concat([table.texts(name).alias("cell") for name in calendar.names])
 
-@dataclass(frozen=True, eq=False)
-class _Matrix:
-    """A matrix as it was read: ``cells`` column by column, each of as many texts as there are rows."""
+    def _is_header(self, first: Sequence[str], customers: Sequence[str]) -> bool:
+        """Return whether the first line names columns: ``id_user``, or no customer before what looks like months."""
+        if first[:1] == [CUSTOMER]:
+            return CUSTOMER not in customers
+        months = {*self._calendar.names, *map(str, range(self._calendar.months))}
+        return len(first) > 1 and first[0] not in customers and months.issuperset(first[1:])
 
-    table: Table
-    calendar: Calendar
-    first_line: int
-    cells: pl.Series
+    def _check_header(self, names: Sequence[str]) -> None:
+        """Check that months are in order, by name or, as the competition did, by number from 0."""
+        by_number = tuple(map(str, range(self._calendar.months)))
+        expected = by_number if set(names) <= set(by_number) else self._calendar.names
+        for column, month in enumerate(self._calendar.names):
+            name, right = names[column], expected[column]
+            if name != right:
+                where = {"row": 1, "column": month, "value": name}
+                self._add("darc2019.month_order", where, number=column + 2, month=right)
+        self.problems.check()
 
-    @property
-    def customers(self) -> tuple[str, ...]:
-        return self.table.vocabularies[CUSTOMER]
+    def _add(self, code: str, where: Mapping[str, Any], **details: Any) -> None:
+        self.problems.add(code, **where, **details)
 
-    def where(self, place: int) -> _Where:
-        """Row, record, column and value of a cell, for a message."""
-        month, record = divmod(place, len(self.table))
-        row, column = record + self.first_line, self.calendar.names[month]
-        return {"row": row, "record": record, "column": column, "value": self.cells[place]}
+    def _cell(self, place: int) -> dict[str, Any]:
+        """Return row, record, column and value of a cell, for a message."""
+        month, record = divmod(place, len(self._rows))
+        return {
+            "row": record + self._first_line,
+            "record": record,
+            "column": self._calendar.names[month],
+            "value": self.cells[place],
+        }
 
+    def customer_order(self, expected: Sequence[str] | None) -> NDArray[np.int64]:
+        """Check that each customer stands there once; return the rows in the order of the sorted customers."""
+        names, codes, line = self.customers, self._rows, self._first_line
+        _, first = np.unique(codes, return_index=True)
 
-def _read_matrix(
-    source: Source, calendar: Calendar, customers: Sequence[str], found: ProblemCollector
-) -> _Matrix:
-    data = source.read()
-    first = _first_cells(data)
-    header = _is_header(first, calendar, customers)
-    columns = (CUSTOMER, *calendar.names)
-    if header and len(first) == len(columns):
-        _check_header(first, calendar, found)
-        found.check()
-        data = under_header(data, columns)
-    plain = Source(source.name.removesuffix(".gz"), data)
-    rows = len(customers) or None
-    layout = Layout(header=header, min_rows=1, max_rows=rows)
-    with report_in(source.name):
-        table = read_table(plain, Schema([Text(name) for name in columns]), layout)
-    cells = pl.concat([table.texts(name).alias("cell") for name in calendar.names])
-    return _Matrix(table, calendar, 1 + int(header), cells)
+        def where(record: int) -> dict[str, Any]:
+            value = names[codes[record]]
+            return {"row": record + line, "record": record, "column": CUSTOMER, "value": value}
+
+        for record in np.setdiff1d(np.arange(len(codes)), first).tolist():
+            first_line = int(first[codes[record]] + line)
+            self._add("darc2019.customer_twice", where(record), first=first_line)
+        if expected is None:
+            return first
+        for record in np.flatnonzero(~np.isin(names, expected)[codes]).tolist():
+            self._add("darc2019.no_customer", where(record))
+        end: dict[str, Any] = {"row": len(codes) + line - 1, "column": CUSTOMER}
+        missing = sorted(set(expected) - set(names))
+        if len(missing) == 1:
+            self._add("darc2019.customer_missing", end, value=missing[0])
+        elif missing:
+            named = missing[:MAX_NAMED] + ["…"] * (len(missing) > MAX_NAMED)
+            self._add(
+                "darc2019.customers_missing",
+                end,
+                count=len(missing),
+                rows=len(codes),
+                customers=len(expected),
+                missing=", ".join(named),
+            )
+        return first
+
+    def split_lists(self, pseudonyms: Sequence[str]) -> list[pl.Series]:
+        """Return first, second and third guess of each cell; a list has up to three, none of them empty."""
+        parts = self.cells.str.split(SEPARATOR)
+        counts = parts.list.len().to_numpy()
+        blank = parts.list.eval(pl.element().str.strip_chars() == "").list.any().to_numpy()
+        for place in np.flatnonzero((counts > GUESSES) | blank).tolist():
+            code = "darc2019.many_guesses" if counts[place] > GUESSES else "darc2019.empty_guess"
+            details = {"count": int(counts[place]), "limit": GUESSES, "separator": SEPARATOR}
+            self._add(code, self._cell(place), **details)
+            self._refused.add(place)
+        guesses = [parts.list.get(place, null_on_oob=True) for place in range(GUESSES)]
+        return [self._without_blanks(guess, pseudonyms) for guess in guesses]
+
+    def _without_blanks(self, guesses: pl.Series, pseudonyms: Sequence[str]) -> pl.Series:
+        """Read ``a : b`` as a and b, unless a pseudonym of S is written with the blank."""
+        stripped = guesses.str.strip_chars()
+        padded = (guesses != stripped).fill_null(False) & ~guesses.is_in(list(pseudonyms))
+        self._notice("darc2019.blanks", padded)
+        return pl.select(pl.when(padded).then(stripped).otherwise(guesses)).to_series()
+
+    def check_lengths(self, pseudonyms: Sequence[str]) -> None:
+        """Check that no cell is longer than the three longest pseudonyms of S joined."""
+        longest = max(len(DELETED), len(SEPARATOR.join(sorted(pseudonyms, key=len)[-GUESSES:])))
+        rows = {row for problem in self.problems.problems() for row in (problem.row, *problem.rows)}
+        for place in np.flatnonzero((self.cells.str.len_chars() > longest).to_numpy()).tolist():
+            where = self._cell(place)
+            if place not in self._refused and where["row"] not in rows:
+                length = len(self.cells[place])
+                self._add("darc2019.long_cell", where, length=length, longest=longest)
+
+    def notice_unknown(self, parts: Sequence[pl.Series], pseudonyms: Sequence[str]) -> None:
+        """Give notice of pseudonyms that do not occur in S, which is allowed (13b) and cannot be right.
+
+        Some were probably changed by a tool: a pseudonym of S but for blanks at its ends or invisible characters.
+        """
+        known = {*pseudonyms, DELETED}
+        guesses = pl.concat([part.unique() for part in parts]).drop_nulls().unique().to_list()
+        unknown = [name for name in guesses if name not in known]
+        shown = {as_seen(name) for name in pseudonyms}
+        near = [name for name in unknown if as_seen(name) in shown]
+        for code, names in (
+            ("darc2019.unknown_pseudonyms", unknown),
+            ("darc2019.nearly_pseudonyms", near),
+        ):
+            matches = [part.is_in(names).fill_null(False) for part in parts]
+            self._notice(code, functools.reduce(operator.or_, matches))
+
+    def _notice(self, code: str, cells: pl.Series) -> None:
+        """Give notice of the first of these cells, and of their number."""
+        places = cells.arg_true()
+        if len(places):
+            notice(code, file=self.problems.file, count=len(places), **self._cell(places[0]))
 
 
 def under_header(data: bytes, names: Sequence[str]) -> bytes:
@@ -266,36 +356,6 @@ def _first_cells(data: bytes) -> list[str]:
         return next(csv.reader([line]), [])
     except csv.Error:
         return line.split(",")
-
-
-def _is_header(first: Sequence[str], calendar: Calendar, customers: Sequence[str]) -> bool:
-    """Whether the first line names columns: ``id_user``, or nobody's name before what looks like months."""
-    if first[:1] == [CUSTOMER]:
-        return CUSTOMER not in customers
-    named = {*calendar.names, *map(str, range(calendar.months))}
-    return (
-        bool(first)
-        and first[0] not in customers
-        and bool(first[1:])
-        and named.issuperset(first[1:])
-    )
-
-
-def _check_header(first: Sequence[str], calendar: Calendar, found: ProblemCollector) -> None:
-    """The months in order, by name or, as the competition did, by number from 0."""
-    by_number = tuple(map(str, range(calendar.months)))
-    wanted = by_number if set(first[1:]) <= set(by_number) else calendar.names
-    for column, (told, name) in enumerate(zip(first[1:], wanted, strict=True)):
-        if told != name:
-            month = calendar.names[column]
-            found.add(
-                "darc2019.month_order",
-                row=1,
-                column=month,
-                value=told,
-                number=column + 2,
-                month=name,
-            )
 
 
 def _named_calendar(names: Sequence[str]) -> Calendar | None:
@@ -321,125 +381,14 @@ def _numbered(places: Sequence[pl.Series]) -> tuple[tuple[str, ...], list[NDArra
     return tuple(names), [code.to_numpy() for code in codes]
 
 
-# -- what a matrix may hold -------------------------------------------------------------------------------------------
+def as_seen(name: str) -> str:
+    """Return what is left of a text when a tool strips it, drops what nobody sees, and composes its letters.
 
-
-def _check_customers(
-    matrix: _Matrix, customers: tuple[str, ...] | None, found: ProblemCollector
-) -> NDArray[np.int64]:
-    """Each customer once; gives the rows in the order of the sorted customers."""
-    names, codes, line = matrix.customers, matrix.table.codes[CUSTOMER], matrix.first_line
-    _, first = np.unique(codes, return_index=True)
-
-    def where(record: int) -> _Where:
-        return {
-            "row": record + line,
-            "record": record,
-            "column": CUSTOMER,
-            "value": names[codes[record]],
-        }
-
-    repeated = np.setdiff1d(np.arange(len(codes)), first)
-    for record in repeated.tolist():
-        found.add(
-            "darc2019.customer_twice", first=int(first[codes[record]] + line), **where(record)
-        )
-    if customers is not None:
-        for record in np.flatnonzero(~np.isin(names, customers)[codes]).tolist():
-            found.add("darc2019.no_customer", **where(record))
-        end = len(codes) + line - 1
-        missing = sorted(set(customers) - set(names))
-        if len(missing) == 1:
-            found.add("darc2019.customer_missing", row=end, column=CUSTOMER, value=missing[0])
-        elif missing:
-            named = [*missing[:MAX_NAMED], *(["…"] if len(missing) > MAX_NAMED else [])]
-            found.add(
-                "darc2019.customers_missing",
-                row=end,
-                column=CUSTOMER,
-                count=len(missing),
-                rows=len(codes),
-                customers=len(customers),
-                missing=", ".join(named),
-            )
-    return first
-
-
-def _check_lists(matrix: _Matrix, parts: pl.Series, found: ProblemCollector) -> frozenset[int]:
-    """Up to three guesses, none of them empty; gives the cells that were refused."""
-    counts = parts.list.len().to_numpy()
-    blank = parts.list.eval(pl.element().str.strip_chars() == "").list.any().to_numpy()
-    bad: list[int] = np.flatnonzero((counts > GUESSES) | blank).tolist()
-    for place in bad:
-        many = counts[place] > GUESSES
-        code = "darc2019.many_guesses" if many else "darc2019.empty_guess"
-        found.add(
-            code,
-            count=int(counts[place]),
-            limit=GUESSES,
-            separator=SEPARATOR,
-            **matrix.where(place),
-        )
-    return frozenset(bad)
-
-
-def _check_lengths(
-    matrix: _Matrix, pseudonyms: Sequence[str], told: frozenset[int], found: ProblemCollector
-) -> None:
-    """No cell is longer than the three longest pseudonyms of S joined; those that were ``told`` already are not told again."""
-    longest = max(len(DELETED), len(SEPARATOR.join(sorted(pseudonyms, key=len)[-GUESSES:])))
-    known = {row for problem in found.problems() for row in (problem.row, *problem.rows)}
-    long = np.flatnonzero((matrix.cells.str.len_chars() > longest).to_numpy()).tolist()
-    for place in [
-        place for place in long if place not in told and matrix.where(place)["row"] not in known
-    ]:
-        found.add(
-            "darc2019.long_cell",
-            length=len(matrix.cells[place]),
-            longest=longest,
-            **matrix.where(place),
-        )
-
-
-def _without_blanks(
-    part: pl.Series, pseudonyms: Sequence[str], matrix: _Matrix, found: ProblemCollector
-) -> pl.Series:
-    """``a : b`` means a and b, unless a pseudonym of S is written with the blank."""
-    stripped = part.str.strip_chars()
-    padded = (part != stripped).fill_null(False) & ~part.is_in(list(pseudonyms))
-    places = np.flatnonzero(padded.to_numpy())
-    if len(places):
-        where = matrix.where(int(places[0]))
-        notice("darc2019.blanks", file=found.file, count=len(places), **where)
-    return pl.select(pl.when(padded).then(stripped).otherwise(part)).to_series()
-
-
-def _notice_unknown(
-    matrix: _Matrix, places: Sequence[pl.Series], pseudonyms: Sequence[str], found: ProblemCollector
-) -> None:
-    """A pseudonym that does not occur in S is allowed (13b), and cannot be right."""
-    known = [*pseudonyms, DELETED]
-    unknown = np.logical_or.reduce(
-        [(~part.is_in(known)).fill_null(False).to_numpy() for part in places]
+    Examples
+    --------
+    >>> as_seen(" p\\u200b1 "), len(as_seen("e\\u0301"))
+    ('p1', 1)
+    """
+    return unicodedata.normalize(
+        "NFC", "".join(char for char in name if char == " " or char.isprintable()).strip()
     )
-    cells = np.flatnonzero(unknown)
-    if len(cells):
-        where = matrix.where(int(cells[0]))
-        notice("darc2019.unknown_pseudonyms", file=found.file, count=len(cells), **where)
-        _notice_nearly_known(matrix, places, pseudonyms, found)
-
-
-def _notice_nearly_known(
-    matrix: _Matrix, places: Sequence[pl.Series], pseudonyms: Sequence[str], found: ProblemCollector
-) -> None:
-    """Guesses that a tool has probably changed: a pseudonym of S but for blanks at its ends or signs that nobody sees."""
-    seen = {as_seen(name) for name in pseudonyms}
-    guessed = pl.concat([part.unique() for part in places]).drop_nulls().unique()
-    unknown = set(guessed.to_list()) - {*pseudonyms, DELETED}
-    near = [name for name in unknown if as_seen(name) in seen]
-    cells = np.flatnonzero(
-        np.logical_or.reduce([part.is_in(near).fill_null(False).to_numpy() for part in places])
-    )
-    if len(cells):
-        where = matrix.where(int(cells[0]))
-        notice("darc2019.nearly_pseudonyms", file=found.file, count=len(cells), **where)

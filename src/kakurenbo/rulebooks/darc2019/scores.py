@@ -1,4 +1,4 @@
-"""Rules 14 to 18 of darc2019: the score of a table, ranks and awards, in exact decimals."""
+"""Rules 12 and 14 to 18 of darc2019: what a guess matrix earns, the score of a table, ranks and awards."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kakurenbo.attacks.reidentification import GUESSES, NOBODY, ReidentificationGuess
 from kakurenbo.contest import (
+    Chance,
     Credit,
     RoundResults,
     Standing,
@@ -30,10 +35,125 @@ from kakurenbo.core import (
     notice,
     read_cells,
 )
-from kakurenbo.core.errors import UsageError
+from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.core.messages import Message
-from kakurenbo.rulebooks.darc2019.credit import counts_in
+from kakurenbo.data.transactions import CONTEST
 from kakurenbo.rulebooks.darc2019.files import ATTACKS_PER_TABLE, TABLES_PER_TEAM
+from kakurenbo.rulebooks.darc2019.matrices import Answer
+
+THIRDS = np.array([3, 2, 1])  # worth of a guess by its position, mode aicrowd
+
+Cells = NDArray[np.int32]
+
+
+def count_credit(answer: Answer, guess: ReidentificationGuess, mode: str) -> Credit:
+    """Score a guess matrix in cells, with both figures of rule 12: per cell that is not DEL (b) and per cell (a)."""
+    thirds, cells = _thirds(answer, guess, mode)
+    details = {
+        "reid": _rate(thirds, cells, mode),
+        "reid_of_all_cells": thirds / 3 / max(1, answer.cells.size),
+    }
+    return Credit(thirds / 3, cells, blind_guessing(answer, mode), details=details)
+
+
+def reid(answer: Answer, guess: ReidentificationGuess, mode: str) -> float:
+    """Return the score per cell of F that is not DEL (rule 12b)."""
+    return _rate(*_thirds(answer, guess, mode), mode)
+
+
+def counts_in(mode: str, baseline: str) -> bool:
+    """Return whether a baseline counts in reid(S): the seventh is the evaluator's, and only shown by the rules."""
+    return mode == "aicrowd" or baseline != "S7"
+
+
+def counted_months(months: int, mode: str) -> int:
+    """Return how many months are compared: all, but in mode ``aicrowd`` the contest's last of thirteen (December 2011) is not.
+
+    A shop with another number of months has no such column that the evaluator would have left out.
+    """
+    return months - 1 if mode == "aicrowd" and months == CONTEST.months else months
+
+
+def blind_guessing(answer: Answer, mode: str) -> Chance:
+    """Return the score of different pseudonyms of the month, drawn for each cell; the band is that of a normal sum, in cells.
+
+    One pseudonym per cell by the rules, three in mode ``aicrowd``. The band is rounded outward: no guess hits a part of a cell.
+    """
+    mean = variance = 0.0
+    for column in answer.cells[:, : counted_months(answer.calendar.months, mode)].T:
+        present = column[column != NOBODY]
+        pseudonyms = len(np.unique(present))
+        if pseudonyms:
+            worth = THIRDS[: min(_guesses(mode), pseudonyms)] / 3
+            expected, square = float(worth.sum()) / pseudonyms, float((worth**2).sum()) / pseudonyms
+            mean += len(present) * expected
+            variance += len(present) * (square - expected**2)
+    spread = 1.96 * math.sqrt(variance)
+    # Rounded first: the last bits are no cell.
+    low, high = math.floor(round(mean - spread, 6)), math.ceil(round(mean + spread, 6))
+    return Chance(round(mean, 2), float(max(0, low)), float(high))
+
+
+def _guesses(mode: str) -> int:
+    return 1 if mode == "rules" else GUESSES
+
+
+def _rate(thirds: int, cells: int, mode: str) -> float:
+    rate = thirds / 3 / cells if cells else 0.0
+    return round(rate, 6) if mode == "aicrowd" else rate
+
+
+def _thirds(answer: Answer, guess: ReidentificationGuess, mode: str) -> tuple[int, int]:
+    """Return the score in thirds of a cell, and how many cells count."""
+    if guess.customers != answer.customers or guess.calendar != answer.calendar:
+        raise ParameterError(
+            "guess",
+            "a matrix of the customers and months of T",
+            (len(guess.customers), guess.calendar.names),
+        )
+    counted = counted_months(answer.calendar.months, mode)
+    truth, guessed = answer.cells[:, :counted], guess.cells[:, :counted, : _guesses(mode)]
+    is_present = truth != NOBODY
+    if mode == "rules" or _equally_long(answer, guess):
+        hits = _equal(answer, guess, truth, guessed)
+    else:
+        hits = _contained(answer, guess, truth, guessed)
+    earned = np.where(
+        hits & is_present[:, :, None] & (guessed != NOBODY), THIRDS[: guessed.shape[2]], 0
+    )
+    # The evaluator lets a later match overwrite an earlier one: the smallest worth that is not 0.
+    best = np.where(earned > 0, earned, len(THIRDS) + 1).min(axis=2) % (len(THIRDS) + 1)
+    return int(best.sum()), int(is_present.sum())
+
+
+def _equal(
+    answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells
+) -> NDArray[np.bool_]:
+    """Return whether a guess is the true pseudonym, letter for letter; shape of ``guessed``."""
+    if guess.pseudonyms == answer.pseudonyms:
+        return np.asarray(guessed == truth[:, :, None])
+    position = {name: code for code, name in enumerate(answer.pseudonyms)}
+    lookup = np.array([*(position.get(name, NOBODY) for name in guess.pseudonyms), NOBODY])
+    return np.asarray(lookup[guessed] == truth[:, :, None])
+
+
+def _contained(
+    answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells
+) -> NDArray[np.bool_]:
+    """Return whether the true pseudonym is a part of the guess, which was enough for the evaluator."""
+    hits = np.zeros(guessed.shape, dtype=bool)
+    places = np.nonzero((truth != NOBODY)[:, :, None] & (guessed != NOBODY))
+    pairs = zip(truth[places[:2]].tolist(), guessed[places].tolist(), strict=True)
+    hits[places] = [answer.pseudonyms[true] in guess.pseudonyms[code] for true, code in pairs]
+    return hits
+
+
+def _equally_long(answer: Answer, guess: ReidentificationGuess) -> bool:
+    """Return whether a pseudonym can be part of another only by being equal to it."""
+    return len({len(name) for name in {*answer.pseudonyms, *guess.pseudonyms}}) <= 1
+
+
+# -- tables and teams ------------------------------------------------------------------------------
 
 AWARDED = 3
 _OWN_TABLE, _OTHER_TABLE = "owns the table", "did not attack the first-ranked table"
@@ -57,9 +177,12 @@ class TableScore:
     def score(self) -> Fraction:
         return (self.utility + self.reid) / 2
 
+    def as_json(self) -> dict[str, float]:
+        return {"U": float(self.utility), "reid": float(self.reid), "score": float(self.score)}
+
 
 def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standings:
-    """Teams by the lowest score of their last three tables; attackers by their best attack on the first-ranked table."""
+    """Rank teams by the lowest score of their last three tables, attackers by their best attack on the first-ranked table."""
     if len(rounds) != 1:
         raise UsageError("error.darc2019_rounds", given=", ".join(rounds) or Message("word.none"))
     (results,) = rounds.values()
@@ -68,54 +191,41 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
         for table in _counting(results)
         if table not in results.out
     }
-    best: dict[str, TableScore] = {}
-    for table, score in tables.items():
-        team = team_of(table)
-        if team not in best or score.score < best[team].score:
-            best[team] = score
-    anonymizers = sorted({team_of(table) for table in results.targets}, key=by_number)
-    scored = {team: best[team].score if team in best else None for team in anonymizers}
-    notes = {team: why_out(team, rounds) for team in anonymizers if team not in best}
-    ranked = rank(
-        {team: scored[team] for team in anonymizers if team not in results.excluded},
-        notes,
-        lowest_wins=True,
-    )
-    shown = shown_unranked(
-        {team: scored[team] for team in anonymizers if team in results.excluded}, notes
-    )
-    lowest = {line.score for line in ranked if line.rank == 1}
+    scores: dict[str, Fraction | None] = dict.fromkeys(map(team_of, results.targets))
+    for table, one in tables.items():
+        lowest = scores[team_of(table)]
+        scores[team_of(table)] = one.score if lowest is None else min(lowest, one.score)
+    notes = {team: why_out(team, rounds) for team, score in scores.items() if score is None}
+    ranked_scores = {team: scores[team] for team in scores if team not in results.excluded}
+    ranked = rank(ranked_scores, notes, lowest_wins=True)
+    excluded = {team: scores[team] for team in scores if team in results.excluded}
+    lines = (*ranked, *shown_unranked(excluded, notes))
+    first_scores = {line.score for line in ranked if line.rank == 1}
     first = [
         table
         for table, one in tables.items()
-        if one.score in lowest and team_of(table) not in results.excluded
+        if one.score in first_scores and team_of(table) not in results.excluded
     ]
     attack = _attack_ranking(results, first)
-    awards = {
-        "anonymization": awarded(ranked, AWARDED),
-        "re-identification": tuple(line.team for line in attack if line.rank == 1 and line.score),
-    }
-    details = {
-        table: {
-            "U": float(score.utility),
-            "reid": float(score.reid),
-            "score": float(score.score),
-            **results.beside.get(table, {}),
-        }
-        for table, score in tables.items()
-    }
-    both = (*ranked, *shown)
-    lower = frozenset({"anonymization", "overall"})
-    award_for = {"re-identification": "attack"}
     return Standings(
-        both,
-        attack,
-        both,
-        awards,
-        {"tables": details},
-        lower,
+        anonymization=lines,
+        attack=attack,
+        overall=lines,
+        awards={
+            "anonymization": awarded(ranked, AWARDED),
+            "re-identification": tuple(
+                line.team for line in attack if line.rank == 1 and line.score
+            ),
+        },
+        details={
+            "tables": {
+                table: {**one.as_json(), **results.beside.get(table, {})}
+                for table, one in tables.items()
+            }
+        },
+        lower_is_better=frozenset({"anonymization", "overall"}),
         overall_is="anonymization",
-        award_for=award_for,
+        award_for={"re-identification": "attack"},
     )
 
 
@@ -142,13 +252,13 @@ def _table_score(results: RoundResults, table: str, mode: str) -> TableScore:
 def _rates(results: RoundResults, table: str) -> dict[str, Fraction]:
     """Rate of each attacker on a table; nobody attacks a table of their own."""
     return {
-        attacker: _rate(credit)
+        attacker: _exact_rate(credit)
         for attacker, credit in results.credits.get(table, {}).items()
         if attacker != team_of(table)
     }
 
 
-def _rate(credit: Credit) -> Fraction:
+def _exact_rate(credit: Credit) -> Fraction:
     if "reid" in credit.details:
         return as_decimal(credit.details["reid"])
     return Fraction(round(credit.hits * 3), 3 * int(credit.of)) if credit.of else Fraction(0)

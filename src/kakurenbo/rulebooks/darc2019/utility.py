@@ -9,14 +9,14 @@ import numpy as np
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess, ReidentificationKnowledge
 from kakurenbo.attacks.reidentification.baselines import KEYS, KeyMatch, Overlap
+from kakurenbo.attacks.reidentification.purchases import shown_customers, true_purchases
 from kakurenbo.contest import Attack, Score, Utility
 from kakurenbo.core import Table
 from kakurenbo.data.transactions import kept, prices, top_items
 from kakurenbo.measures import record_changes
 from kakurenbo.measures.item_similarity import ItemMatrix, similarity_distance, top_list_distance
-from kakurenbo.rulebooks.darc2019.buyers import buyer_share
-from kakurenbo.rulebooks.darc2019.credit import reid
 from kakurenbo.rulebooks.darc2019.matrices import answer_of
+from kakurenbo.rulebooks.darc2019.scores import reid
 
 SMALL_SCORE = 6  # E2 looks at scores below it
 TOP_ITEMS = 180  # E3 looks at these items of T
@@ -27,7 +27,7 @@ Baselines = Mapping[str, Attack[ReidentificationKnowledge, ReidentificationGuess
 
 
 def baselines(mode: str) -> Baselines:
-    """F1..F7 under the names of their scores; ``credit.counts_in`` says which of them count."""
+    """F1..F7 under the names of their scores; ``scores.counts_in`` says which of them count."""
     return {**{f"S{number}": KeyMatch(number, mode) for number in KEYS}, "S7": Overlap(mode)}
 
 
@@ -116,3 +116,32 @@ def _reidentification(original: Table, released: Table, mode: str) -> dict[str, 
         for name, attack in baselines(mode).items()
     }
     return {name: Score(value, higher_is_better=False) for name, value in found.items()}
+
+
+def buyer_share(original: Table, released: Table) -> float:
+    """Return the share of the released rows whose real buyer is found by content, from 0 to 1; it counts for nothing.
+
+    F goes by the place of a row and E1 to E3 by pseudonym; nothing in the rules ties the two. So a release that shows true
+    histories under swapped names has a low reid and a low U, though everybody's purchases can be read in it.
+
+    A pseudonym is linked to the customer whose purchases it shows, once for all its months and once in each month for itself;
+    the higher share counts. The real buyers of a row are the customer of this row of T, and whoever bought the item that it
+    shows in that month.
+
+    Parameters
+    ----------
+    original : Table
+        T.
+    released : Table
+        A(T): its rows are those of T in their order, deleted ones included.
+    """
+    alive = kept(released)
+    rows = released.take(alive)
+    shares = []
+    for monthly in (False, True):
+        linked = shown_customers(original, rows, monthly=monthly)
+        found = (linked == original.codes["id_user"][alive]) | true_purchases(
+            original, rows, linked
+        )
+        shares.append(float(found.mean()) if len(found) else 0.0)
+    return max(shares)

@@ -9,19 +9,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.linkage import CHOICES, DELETED, LinkageGuess
+from kakurenbo.attacks.linkage import DELETED
 from kakurenbo.contest import ContestFolder, FilePattern
+from kakurenbo.contest.bases import LinkageForm, read_rows
 from kakurenbo.core import (
     InputError,
     Integer,
     Layout,
-    ProblemCollector,
     Schema,
     Severity,
     Source,
     Table,
     gather,
-    json_bytes,
     read_json,
     read_table,
 )
@@ -85,12 +84,7 @@ class Submission:
     deleted: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class GuessForm:
-    """What a guess must look like: how many people there are, and of how many rows it may name one."""
-
-    people: int
-    rows: int
+GuessForm = LinkageForm
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,57 +124,11 @@ def find_file(folder: ContestFolder, name: re.Pattern[str], example: str) -> Sou
 
 
 def read_deleted(source: Source, rows: int) -> NDArray[np.int64]:
-    """X: different row numbers of B, from 0, one in each line."""
-    schema = Schema([Integer("row", 0, rows - 1)])
-    numbers = read_table(source, schema, Layout(min_rows=1, max_rows=rows)).values("row")
-    found = ProblemCollector(source.name)
-    first: dict[int, int] = {}
-    for record, number in enumerate(numbers.tolist()):
-        if number in first:
-            told = {"number": number, "line": first[number] + 1}
-            found.add(
-                "pwscup2021.row_twice",
-                row=record + 1,
-                record=record,
-                column="row",
-                value=str(number),
-                **told,
-            )
-        first.setdefault(number, record)
-    found.check()
-    return np.sort(numbers)
-
-
-def numbers_bytes(numbers: NDArray[np.int64]) -> bytes:
-    """Whole numbers as a file: one in each line, or one row of a table in each."""
-    return "".join(
-        ",".join(map(str, np.atleast_1d(row).tolist())) + "\n" for row in numbers
-    ).encode()
-
-
-def read_guess(source: Source, form: GuessForm) -> LinkageGuess:
-    """E: three rows of D for each person, or -1, the best first."""
-    schema = Schema(
-        [Integer(name, DELETED, form.rows - 1) for name in ("first", "second", "third")]
-    )
-    table = read_table(source, schema, Layout(min_rows=form.people, max_rows=form.people))
-    rows = np.stack([table.values(name) for name in schema.names], axis=1)
-    assert rows.shape == (form.people, CHOICES)
-    return LinkageGuess(rows)
+    """Read X: different row numbers of B, from 0, one in each line."""
+    return np.sort(read_rows(source, rows, code="pwscup2021.row_twice"))
 
 
 # -- answers ---------------------------------------------------------------------------------------------------------------
-
-
-def answer_files(
-    round_: str, team: str, rows: NDArray[np.int64], attacker: str = ""
-) -> dict[str, bytes]:
-    return {answer_file(round_, team, attacker): numbers_bytes(rows)}
-
-
-def size_bytes(released: int) -> bytes:
-    """What a guess must be checked against where the release itself is not at hand."""
-    return json_bytes({"released": released})
 
 
 def read_answer(folder: ContestFolder, rows: int) -> Answer:

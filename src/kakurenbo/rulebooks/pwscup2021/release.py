@@ -9,6 +9,7 @@ import numpy as np
 
 from kakurenbo.anonymizers.tables.suppression import Thin
 from kakurenbo.contest import Files, Release
+from kakurenbo.contest.bases import rows_bytes
 from kakurenbo.core import (
     Category,
     Column,
@@ -180,4 +181,4 @@ def entry_files(handout: Handout, release: Release, round_: str) -> Files:
     assert release.rows is not None
     first, second = _examples(round_, handout.team)
     deleted = np.setdiff1d(np.arange(len(handout.table)), release.rows)
-    return {first: table_bytes(release.table), second: files.numbers_bytes(deleted)}
+    return {first: table_bytes(release.table), second: rows_bytes(deleted)}

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from math import comb
 from typing import Any
 
 from kakurenbo.attacks.linkage import CHOICES, LinkageGuess
-from kakurenbo.contest import (
-    Chance,
-    Credit,
-    RoundResults,
-    Standing,
-    Standings,
-    as_decimal,
-    awarded,
-    by_number,
-    rank,
-    shown_unranked,
-    why_no_attack,
-    why_out,
-)
+from kakurenbo.contest import Chance, Credit, RoundResults, Standings, as_decimal, rank, two_digits
+from kakurenbo.contest import standings as contest_standings
 from kakurenbo.contest.results import DISQUALIFIED
+from kakurenbo.contest.standings import best_attack, check_names, rank_rounds
+from kakurenbo.core import ProblemCollector, Row, Severity, Source, read_cells
 from kakurenbo.rulebooks.pwscup2021.files import Answer
 
 FIRST = 3  # how many anonymizers an attacker is scored on
 WORST = Fraction(1)  # the danger of a release that breaks a limit
-Scores = dict[str, Fraction | None]
+SAMPLE_ATTACK = "sample_rlink"
+_COLUMN = re.compile(r"R_on_(\d{1,4})")
+_NUMBER = re.compile(r"[0-9](\.[0-9]{1,20})?")
+_LEFT_OUT = ("max",)
+_MOST = 1.030301  # (1 + 0.01)^3
 
 
 def danger(recall: Fraction, precision: Fraction, topk: Fraction, d: Fraction) -> Fraction:
@@ -99,11 +94,9 @@ def blind_guessing(people: int, kept: int, rows: int, d: float) -> Chance:
 
 
 @dataclass(frozen=True)
-class RoundScores:
+class RoundScores(contest_standings.RoundScores):
     """R_i of every release that takes part, whether in play or disqualified, and A_j of everybody who attacks."""
 
-    anonymization: Mapping[str, Fraction]
-    attack: Mapping[str, Fraction]
     first: tuple[str, ...]
 
     @classmethod
@@ -112,113 +105,84 @@ class RoundScores:
 
         A missing guess cannot raise the maximum, and counts 0 in the mean. Who ties with the third is among the three.
         """
-        anonymization = {team: _largest(results, team) for team in results.in_play}
-        ranking = rank(
+
+        def danger_of(team: str, attacker: str) -> Fraction:
+            credit = results.credit(team, attacker)
+            return Fraction(0) if credit is None else as_decimal(credit.hits)
+
+        anonymization = {team: best_attack(results, team, danger_of) for team in results.in_play}
+        ranked = rank(
             {team: anonymization[team] for team in results.ranked_targets}, lowest_wins=True
         )
-        first = tuple(line.team for line in ranking if line.rank is not None and line.rank <= FIRST)
+        first = tuple(line.team for line in ranked if line.rank is not None and line.rank <= FIRST)
         attack = {}
         for attacker in results.attackers:
-            others = [_danger(results, team, attacker) for team in first if team != attacker]
-            attack[attacker] = sum(others, Fraction(0)) / len(others) if others else Fraction(0)
+            others = [danger_of(team, attacker) for team in first if team != attacker]
+            attack[attacker] = sum(others, Fraction(0)) / max(1, len(others))
         out = {team: WORST for team, why in results.out.items() if why == DISQUALIFIED}
         return cls({**anonymization, **out}, attack, first)
 
 
-def _largest(results: RoundResults, team: str) -> Fraction:
-    others = (attacker for attacker in results.ranked_attackers if attacker != team)
-    return max((_danger(results, team, attacker) for attacker in others), default=Fraction(0))
-
-
-def _danger(results: RoundResults, team: str, attacker: str) -> Fraction:
-    credit = results.credit(team, attacker)
-    return Fraction(0) if credit is None else as_decimal(credit.hits)
-
-
 def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction]) -> Standings:
-    """Ranks and awards of one round, or of the contest with pre:main = 1:9; the sum of both ranks is the overall score.
+    """Rank one round, or the contest with pre:main = 1:9; the sum of both ranks is the overall score.
 
-    A round in which a team handed in nothing that could be judged counts like one in which it was disqualified; a team
-    without a release in any has no score. Who was disqualified in any takes no award but that for attack.
+    A round in which a team submitted nothing that could be judged counts like one in which it was disqualified.
     """
-    scored = {name: RoundScores.of(results) for name, results in rounds.items()}
-    excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
-    shown = frozenset[str]().union(
-        *(results.unranked | results.excluded for results in rounds.values())
-    )
-    teams = sorted(
-        {team for results in rounds.values() for team in results.teams} - excluded, key=by_number
-    )
-
-    def anonymization(team: str) -> Fraction | None:
-        if not any(team in one.anonymization for one in scored.values()):
-            return None
-        return sum(
-            (weights[name] * one.anonymization.get(team, WORST) for name, one in scored.items()),
-            Fraction(0),
-        )
-
-    def attack(team: str) -> Fraction:
-        return sum(
-            (weights[name] * one.attack.get(team, Fraction(0)) for name, one in scored.items()),
-            Fraction(0),
-        )
-
-    notes = {team: why_out(team, rounds) for team in (*teams, *excluded)}
-    by_anonymization = rank({team: anonymization(team) for team in teams}, notes, lowest_wins=True)
-    by_attack = rank(
-        {team: attack(team) for team in teams},
-        {team: why_no_attack(team, rounds) for team in teams},
-    )
-    overall = rank(_overall(by_anonymization, by_attack), notes, lowest_wins=True)
-    releases = {team: anonymization(team) for team in excluded if anonymization(team) is not None}
-    attackers = {
-        name: attack(name) for name in shown if any(name in one.attack for one in scored.values())
-    }
-    return Standings(
-        anonymization=by_anonymization + shown_unranked(releases, notes),
-        attack=by_attack + shown_unranked(dict(attackers)),
-        overall=overall + shown_unranked(dict.fromkeys(excluded & {*releases, *attackers}), notes),
-        awards={
-            "anonymization": awarded(_of_those_who_may_win(by_anonymization, rounds)),
-            "attack": awarded(by_attack),
-            "overall": awarded(_of_those_who_may_win(overall, rounds)),
-        },
-        details={"rounds": {name: _details(one) for name, one in scored.items()}},
-        lower_is_better=frozenset({"anonymization", "overall"}),
-    )
-
-
-def _overall(by_anonymization: tuple[Standing, ...], by_attack: tuple[Standing, ...]) -> Scores:
-    """The sum of both ranks; none without both."""
-    places = {line.team: line.rank for line in by_attack}
-    scores: Scores = {}
-    for line in by_anonymization:
-        place = places[line.team]
-        scores[line.team] = (
-            None if line.rank is None or place is None else Fraction(line.rank + place)
-        )
-    return scores
-
-
-def _of_those_who_may_win(
-    ranking: tuple[Standing, ...], rounds: Mapping[str, RoundResults]
-) -> tuple[Standing, ...]:
-    """The ranking as it is without those who were disqualified in a round that counts."""
-    barred = {
-        team
-        for results in rounds.values()
-        for team, why in results.out.items()
-        if why == DISQUALIFIED
-    }
-    return rank(
-        {line.team: line.score for line in ranking if line.team not in barred}, lowest_wins=True
+    scores = {name: RoundScores.of(results) for name, results in rounds.items()}
+    lowest_wins = frozenset({"anonymization", "overall"})
+    ranked = rank_rounds(rounds, scores, weights, lowest_wins=lowest_wins, missing=WORST)
+    return replace(
+        ranked, details={"rounds": {name: _details(one) for name, one in scores.items()}}
     )
 
 
 def _details(scores: RoundScores) -> dict[str, Any]:
-    """What the scores are made of, for readers of the JSON."""
+    """Return what the scores are made of, for readers of the JSON."""
     return {
         "danger": {team: float(value) for team, value in scores.anonymization.items()},
         "attacked": list(scores.first),
     }
+
+
+# -- the matrix of the main round as the contest published it --------------------------------------
+
+
+def read_matrix(source: Source) -> RoundResults:
+    """Read a published matrix (CSV; a blank is one's own release or a missing guess).
+
+    Columns are ``R_on_NN``; a last column of means and a row ``max`` are passed over. The row ``sample_rlink`` is the
+    organizers' sample attack: shown, not ranked.
+    """
+    rows, problems = read_cells(source), ProblemCollector(source.name)
+    header = rows[0][1] if rows else ()
+    columns = {
+        place: two_digits(match[1])
+        for place, cell in enumerate(header)
+        if (match := _COLUMN.fullmatch(cell))
+    }
+    targets = list(columns.values())
+    body = [row for row in rows[1:] if row[1][0] not in _LEFT_OUT]
+    attackers = [two_digits(cells[0]) for _, cells in body]
+    if not targets or not attackers:
+        problems.add("pwscup2021.no_matrix", severity=Severity.MALFORMED)
+        raise problems.error()
+    for names, (row, _) in ((targets, rows[0]), (attackers, rows[1])):
+        check_names(problems, names, row, "pwscup2021.matrix_name")
+    credits = _credits(problems, columns, body)
+    problems.check()
+    unranked = frozenset({SAMPLE_ATTACK} & set(attackers))
+    return RoundResults(credits, tuple(targets), tuple(attackers), unranked=unranked)
+
+
+def _credits(
+    problems: ProblemCollector, columns: dict[int, str], body: Sequence[Row]
+) -> dict[str, dict[str, Credit]]:
+    credits: dict[str, dict[str, Credit]] = {target: {} for target in columns.values()}
+    for number, cells in body:
+        for place, target in columns.items():
+            cell = cells[place] if place < len(cells) else ""
+            if _NUMBER.fullmatch(cell) and float(cell) <= _MOST:
+                credits[target][two_digits(cells[0])] = Credit(float(cell), _MOST)
+            elif cell:
+                problems.add("pwscup2021.matrix_cell", row=number, column=target, value=cell)
+    return credits

@@ -2,7 +2,7 @@
 
 from kakurenbo.rulebooks.pwscup2024.handout import Handout
 from kakurenbo.rulebooks.pwscup2024.release import Submission
-from kakurenbo.rulebooks.pwscup2024.rulebook import Pwscup2024
+from kakurenbo.rulebooks.pwscup2024.rules import Pwscup2024
 from kakurenbo.rulebooks.pwscup2024.targets import Answer, rehearse
 
 __all__ = ["Answer", "Handout", "Pwscup2024", "Submission", "rehearse"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from kakurenbo.contest import RoundData
 from kakurenbo.contest.commitments import digest
-from kakurenbo.core import InputError, Moments, Source, Table, table_bytes
+from kakurenbo.core import InputError, Moments, Source, Table
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.rng import stream as fixed_stream
 from kakurenbo.data import health as nhanes
 from kakurenbo.data.distinct import tilted_rows
-from kakurenbo.data.generators import Generator, distinct_rows, fidelity, generate
+from kakurenbo.data.generators import Generator, distinct_rows, generate
 from kakurenbo.data.moments import calibrated
 from kakurenbo.data.statistics import stored_bytes
 from kakurenbo.data.store import load_part
@@ -91,37 +90,8 @@ def _real(kind: str, table: Table) -> Population:
     return Population(kind, table, Moments.of(nhanes.counted(table)))
 
 
-def draw_round(
-    source: Population,
-    teams: Sequence[str],
-    streams: Streams,
-    *,
-    round_: str,
-    scale: str,
-    rows: int | None,
-) -> RoundData:
-    """B for everybody, of so many rows or as many as the scale has; ``streams(purpose, ...)`` gives the randomness."""
-    rows = rows or ROWS[scale] or source.rows
-    if round_ == files.PRE:
-        tables = dict.fromkeys(teams, _common(source, rows, streams("B")))
-    else:
-        tables = {team: generated_table(source.moments, rows, streams("B", team)) for team in teams}
-    handouts = {
-        team: {files.handout_file(round_, team): table_bytes(table)}
-        for team, table in tables.items()
-    }
-    closeness = fidelity(source.moments, nhanes.counted(next(iter(tables.values()))))
-    return RoundData(
-        handouts=handouts,
-        attackers=dict(next(iter(handouts.values()))) if round_ == files.PRE else {},
-        data=source.described(),
-        settings={"data": source.kind, "rows": rows},
-        report={"rows": rows, "fidelity": closeness.as_json()},
-    )
-
-
-def _common(source: Population, rows: int, rng: np.random.Generator) -> Table:
-    """The B that everybody has: the real one, or some of its rows; else a generated one."""
+def common_table(source: Population, rows: int, rng: np.random.Generator) -> Table:
+    """Return the B that everybody has: the real one, or some of its rows; else a generated one."""
     if source.table is None:
         return generated_table(source.moments, rows, rng)
     if rows >= len(source.table):

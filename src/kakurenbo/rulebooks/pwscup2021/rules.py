@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.attacks.linkage import DELETED, LinkageGuess, LinkageKnowledge, NearestRows
+from kakurenbo.attacks.linkage import DELETED, LinkageGuess, LinkageKnowledge
 from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
@@ -19,28 +19,29 @@ from kakurenbo.contest import (
     ContestFacts,
     ContestFolder,
     Credit,
-    Figure,
     Files,
+    LinkageContest,
     Phase,
-    Player,
     Publication,
     Release,
     RoundData,
     RoundResults,
-    Rulebook,
+    Score,
     Secrets,
     Standings,
     Utility,
 )
-from kakurenbo.core import Schema, Source, Table, gather, table_bytes
+from kakurenbo.contest.bases import rows_bytes
+from kakurenbo.core import Schema, Source, Table, gather, json_bytes, table_bytes
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Phrase
 from kakurenbo.data import health as nhanes
 from kakurenbo.data.generators import fidelity
 from kakurenbo.data.health import ROWS, SCHEMA, read_health
 from kakurenbo.methods.parameters import parameter
-from kakurenbo.rulebooks.pwscup2021 import files, preparation, published, release, scores, utility
-from kakurenbo.rulebooks.pwscup2021.figures import FIGURES
+from kakurenbo.rulebooks.pwscup2021 import data as organizer
+from kakurenbo.rulebooks.pwscup2021 import files, release, scores, utility
+from kakurenbo.rulebooks.pwscup2021.fields import DEFAULT_PLAYERS, FIGURES
 from kakurenbo.rulebooks.pwscup2021.files import (
     HALF,
     MAIN,
@@ -51,7 +52,6 @@ from kakurenbo.rulebooks.pwscup2021.files import (
     Handout,
     Submission,
 )
-from kakurenbo.rulebooks.pwscup2021.players import DEFAULT_PLAYERS
 from kakurenbo.rulebooks.pwscup2021.release import RULES, SCRIPTS
 
 SMOOTHING = {PRE: 0.0, MAIN: 0.01}
@@ -59,30 +59,22 @@ SMOOTHING = {PRE: 0.0, MAIN: 0.01}
 
 
 @dataclass(frozen=True)
-class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answer, LinkageGuess]):
+class Pwscup2021(LinkageContest):
     """PWS Cup 2021: who was deleted from anonymized health checks, and who is in which row."""
 
-    name: ClassVar[str] = "pwscup2021"
-    title: ClassVar[str] = "PWS Cup 2021, membership and record linkage in health checks"
-    rounds: ClassVar[tuple[str, ...]] = (PRE, MAIN)
-    weights: ClassVar[Mapping[str, Fraction]] = {PRE: Fraction(1, 10), MAIN: Fraction(9, 10)}
-    phases: ClassVar[tuple[Phase, ...]] = (
+    name = "pwscup2021"
+    title = "PWS Cup 2021, membership and record linkage in health checks"
+    rounds = (PRE, MAIN)
+    weights = {PRE: Fraction(1, 10), MAIN: Fraction(9, 10)}
+    phases = (
         Phase(ANONYMIZE, (files.RELEASE, files.DELETED_ROWS), cost=0.5),
         Phase(ATTACK, (files.GUESS,), cost=0.1),
     )
-    schema: ClassVar[Schema] = SCHEMA
-    knowledge: ClassVar[type] = LinkageKnowledge
-    options: ClassVar[Mapping[str, tuple[str, ...]]] = {
+    schema = SCHEMA
+    sample_attack_name = scores.SAMPLE_ATTACK
+    options = {
         "prepare": (
-            "round",
-            "scale",
-            "rows",
-            "mode",
-            "data",
-            "table",
-            "tests",
-            "order",
-            "d",
+            *("round", "scale", "rows", "mode", "data", "table", "tests", "order", "d"),
             *utility.LIMITS,
         ),
         "check": ("round", "mode"),
@@ -92,20 +84,16 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         "verify": ("table",),
         "run": ("round", "scale", "mode", "data", "table", "tests", "order", "d", *utility.LIMITS),
     }
-    prohibited: ClassVar[tuple[str, ...]] = ("pwscup2021.prohibited.index",)
-    file_descriptions: ClassVar[Mapping[str, str]] = {
+    prohibited = ("pwscup2021.prohibited.index",)
+    file_descriptions = {
         "*_B*.csv": "pwscup2021.file.original",
         "*_d.csv": "pwscup2021.file.release",
         "*_ct.csv": "pwscup2021.file.people",
     }
-    upper_bounds: ClassVar[tuple[str, ...]] = utility.LIMITS
-    demo_settings: ClassVar[Mapping[str, Any]] = {
-        "data": "embedded",
-        "scale": "small",
-        "round": MAIN,
-    }
-    figures: ClassVar[Mapping[str, Figure]] = FIGURES
-    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
+    upper_bounds = utility.LIMITS
+    demo_settings = {"data": "embedded", "scale": "small", "round": MAIN}
+    figures = FIGURES
+    default_players = DEFAULT_PLAYERS
 
     round: str = parameter(PRE, "which round's files, data and limits", choices=(PRE, MAIN))
     scale: str = parameter(
@@ -118,9 +106,9 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         RULES, "the text of the rules, or the contest's scripts", choices=(RULES, SCRIPTS)
     )
     data: str = parameter(
-        preparation.AUTO,
+        organizer.AUTO,
         "where B comes from; auto takes an imported table, own is the one that the option table names",
-        choices=(preparation.AUTO, preparation.EMBEDDED, preparation.IMPORTED, preparation.OWN),
+        choices=(organizer.AUTO, organizer.EMBEDDED, organizer.IMPORTED, organizer.OWN),
     )
     table: str = parameter("", "file of a B of one's own", none="word.as_data_says")
     tests: str = parameter(
@@ -198,6 +186,48 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         """Whether the rows of a test table are in an order that tells nothing."""
         return self.round == MAIN if self.order == "auto" else self.order == "shuffled"
 
+    # -- the organizer prepares ------------------------------------------------------------------------------------
+
+    def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
+        """Draw one B for everybody in the preliminary, and one for each team in the main round."""
+        source = organizer.population(self.data, self.table)
+        rows = self.rows or organizer.ROWS[self.scale] or source.rows
+        if self.round == PRE:
+            tables = dict.fromkeys(
+                teams, organizer.common_table(source, rows, self.stream(seed, "B"))
+            )
+        else:
+            tables = {
+                team: organizer.generated_table(source.moments, rows, self.stream(seed, "B", team))
+                for team in teams
+            }
+        handouts = {
+            team: {files.handout_file(self.round, team): table_bytes(table)}
+            for team, table in tables.items()
+        }
+        closeness = fidelity(source.moments, nhanes.counted(tables[teams[0]]))
+        settings = {"data": source.kind, "rows": rows, "d": self.smoothing, **self.limits()}
+        return RoundData(
+            handouts=handouts,
+            attackers=dict(handouts[teams[0]]) if self.round == PRE else {},
+            data=source.described(),
+            settings=settings,
+            report={"rows": rows, "fidelity": closeness.as_json()},
+        )
+
+    def draw_original(self, rng: np.random.Generator) -> Table:
+        source = organizer.population(self.data, self.table)
+        return organizer.generated_table(source.moments, self._most_rows, rng)
+
+    def generate(
+        self, rows: int, rng: np.random.Generator, *, distinct: bool
+    ) -> tuple[bytes, Mapping[str, Any]]:
+        source = organizer.population(self.data, self.table)
+        table = organizer.generated_table(source.moments, rows, rng, distinct=distinct)
+        closeness = fidelity(source.moments, nhanes.counted(table))
+        data = organizer.SOURCES[source.kind]
+        return table_bytes(table), {"data": data, "fidelity": closeness.as_json()}
+
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
     def read_handout(self, folder: Path | ContestFolder) -> Handout:
@@ -229,6 +259,10 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     def read_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
         return release.check(handout, sources, self.round, self.mode)
 
+    def utility(self, original: Table, release: Table) -> Mapping[str, Score]:
+        kept = np.arange(len(original))
+        return utility.measure(original, kept, release, self.limits(), self.mode).scores
+
     def measure(self, handout: Handout, submission: Submission) -> Utility:
         return utility.measure(
             handout.table, submission.kept, submission.release, self.limits(), self.mode
@@ -254,16 +288,6 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
     def guess_form(self, knowledge: LinkageKnowledge) -> GuessForm:
         return self._form(len(knowledge.people), len(knowledge.release))
 
-    def read_guess(self, form: GuessForm, source: Source) -> LinkageGuess:
-        return files.read_guess(source, form)
-
-    def guess_bytes(self, guess: LinkageGuess) -> bytes:
-        return files.numbers_bytes(guess.rows)
-
-    @property
-    def sample_attacks(self) -> Mapping[str, NearestRows]:
-        return {published.SAMPLE_ATTACK: NearestRows()}
-
     def _form(self, people: int, released: int | None) -> GuessForm:
         """Rows of the release by the rules; the script knows only how many rows B has."""
         return GuessForm(
@@ -276,34 +300,11 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
 
     # -- the judge ---------------------------------------------------------------------------------------------------
 
-    def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        source = preparation.population(self.data, self.table)
-        drawn = preparation.draw_round(
-            source,
-            teams,
-            lambda *names: self.stream(seed, *names),
-            round_=self.round,
-            scale=self.scale,
-            rows=self.rows,
-        )
-        return replace(drawn, settings={**drawn.settings, "d": self.smoothing, **self.limits()})
-
-    def generate(
-        self, rows: int, rng: np.random.Generator, *, distinct: bool
-    ) -> tuple[bytes, Mapping[str, Any]]:
-        source = preparation.population(self.data, self.table)
-        table = preparation.generated_table(source.moments, rows, rng, distinct=distinct)
-        closeness = fidelity(source.moments, nhanes.counted(table))
-        return table_bytes(table), {
-            "data": preparation.SOURCES[source.kind],
-            "fidelity": closeness.as_json(),
-        }
-
     def publish(self, secrets: Secrets[Handout], submission: Submission) -> Publication:
         """D with a test table that everybody sees, on which the organizers' attack is played; and one for each attacker."""
         team = secrets.team
         target = {files.RELEASE.name(round=self.round, team=team): table_bytes(submission.release)}
-        answer = {files.SIZE_FILE: files.size_bytes(len(submission.release))}
+        answer = {files.SIZE_FILE: json_bytes({"released": len(submission.release)})}
         parts: dict[str, tuple[Files, Files]] = {}
         others = (
             [name for name in secrets.round.teams if name != team] if self.tests == "pair" else []
@@ -313,7 +314,7 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
                 secrets.handout, submission, secrets.stream("test", attacker or "everybody")
             )
             test = {files.people_file(self.round, team, attacker): table_bytes(people)}
-            told = files.answer_files(self.round, team, places, attacker)
+            told = {files.answer_file(self.round, team, attacker): rows_bytes(places)}
             if attacker:
                 parts[attacker] = (test, told)
             else:
@@ -355,4 +356,4 @@ class Pwscup2021(Rulebook[Handout, Submission, LinkageKnowledge, GuessForm, Answ
         return scores.standings(rounds, self.weighed(rounds))
 
     def read_published(self, source: Source) -> RoundResults:
-        return published.read_matrix(source)
+        return scores.read_matrix(source)

@@ -1,8 +1,27 @@
-"""The field that plays pwscup2021 where nobody is named: releases that hold the limits, the contest's own sample, attackers."""
+"""Figures and default players of pwscup2021: releases that hold the limits, the contest's own sample, attackers."""
 
 from __future__ import annotations
 
-from kakurenbo.contest import Player
+from kakurenbo.contest import Figure, Player, Unit
+from kakurenbo.contest.measure import with_meanings
+
+FIGURES = with_meanings(
+    "pwscup2021",
+    {
+        "uniqrt": Figure(Unit.SHARE),
+        "rate": Figure(Unit.SHARE),
+        "odds_ratio": Figure(Unit.DISTANCE),
+        "cor": Figure(Unit.DISTANCE, 2),
+        "iloss": Figure(Unit.DISTANCE),
+        "hits": Figure(Unit.DISTANCE),
+        "recall": Figure(Unit.SHARE),
+        "precision": Figure(Unit.SHARE),
+        "topk": Figure(Unit.SHARE),
+        "anonymization": Figure(Unit.DISTANCE),
+        "attack": Figure(Unit.DISTANCE),
+        "overall": Figure(Unit.NUMBER),
+    },
+)
 
 # In a pipeline ``;`` stands for the comma.
 _THIN = "thin:columns=gen;age;race;edu;mar;bmi;dep;pir;qm"

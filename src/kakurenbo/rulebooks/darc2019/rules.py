@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,18 +23,18 @@ from kakurenbo.contest import (
     Figure,
     Files,
     Phase,
-    Player,
     Publication,
     Release,
     RoundData,
     RoundResults,
-    Rulebook,
+    Score,
     Secrets,
     Standings,
     Tries,
     Utility,
 )
-from kakurenbo.core import InputError, Schema, Source, Table, few_names, table_bytes
+from kakurenbo.contest.bases import TableContest, only_file
+from kakurenbo.core import Source, Table, table_bytes
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Phrase
 from kakurenbo.data.transactions import (
@@ -44,31 +44,21 @@ from kakurenbo.data.transactions import (
     with_headings,
 )
 from kakurenbo.methods.parameters import parameter
-from kakurenbo.rulebooks.darc2019 import (
-    checks,
-    credit,
-    files,
-    lookalikes,
-    matrices,
-    preparation,
-    scores,
-)
-from kakurenbo.rulebooks.darc2019.figures import FIGURES
+from kakurenbo.rulebooks.darc2019 import checks, files, matrices, scores
+from kakurenbo.rulebooks.darc2019 import data as organizer
+from kakurenbo.rulebooks.darc2019.fields import DEFAULT_PLAYERS, FIGURES
 from kakurenbo.rulebooks.darc2019.files import Handout
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm
-from kakurenbo.rulebooks.darc2019.players import DEFAULT_PLAYERS
 
 
 @dataclass(frozen=True)
-class Darc2019(
-    Rulebook[Handout, Table, ReidentificationKnowledge, GuessForm, Answer, ReidentificationGuess]
-):
+class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
     """DARC 2019: re-identification of monthly pseudonyms in the transactions of a shop."""
 
-    name: ClassVar[str] = "darc2019"
-    title: ClassVar[str] = "DARC 2019, re-identification of monthly pseudonyms in transactions"
-    rounds: ClassVar[tuple[str, ...]] = ("round",)
-    options: ClassVar[Mapping[str, tuple[str, ...]]] = {
+    name = "darc2019"
+    title = "DARC 2019, re-identification of monthly pseudonyms in transactions"
+    rounds = ("round",)
+    options = {
         "prepare": ("mode", "scale", "data", "table"),
         "check": ("mode",),
         "measure": ("mode",),
@@ -77,10 +67,10 @@ class Darc2019(
         "verify": ("table",),
         "run": ("mode", "scale", "data", "table"),
     }
-    schema: ClassVar[Schema] = SCHEMA
-    column_synonyms: ClassVar[Mapping[str, str]] = RULES_NAMES
-    knowledge: ClassVar[type] = ReidentificationKnowledge
-    phases: ClassVar[tuple[Phase, ...]] = (
+    schema = SCHEMA
+    column_synonyms = RULES_NAMES
+    knowledge = ReidentificationKnowledge
+    phases = (
         Phase(
             ANONYMIZE,
             (files.RELEASE,),
@@ -112,7 +102,7 @@ class Darc2019(
         none="word.as_data_says",
     )
 
-    prohibited: ClassVar[tuple[str, ...]] = (
+    prohibited = (
         "darc2019.prohibited.collusion",
         "darc2019.prohibited.format",
         "darc2019.prohibited.submissions",
@@ -121,16 +111,15 @@ class Darc2019(
         "darc2019.prohibited.items",
         "darc2019.prohibited.judges",
     )
-    file_descriptions: ClassVar[Mapping[str, str]] = {
+    file_descriptions = {
         files.ORIGINAL_FILE: "darc2019.file.original",
         "S_*.csv": "darc2019.file.published",
-        files.NOTICES_FILE: "darc2019.file.notices",
     }
-    utility_score: ClassVar[str] = "U"
-    shown_beside: ClassVar[tuple[str, ...]] = ("buyer",)
-    scored_by: ClassVar[tuple[str, ...]] = ("mode",)
-    demo_settings: ClassVar[Mapping[str, Any]] = {"data": "embedded", "scale": "small"}
-    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
+    utility_score = "U"
+    shown_beside = ("buyer",)
+    scored_by = ("mode",)
+    demo_settings = {"data": "embedded", "scale": "small"}
+    default_players = DEFAULT_PLAYERS
 
     def settings(self) -> dict[str, Any]:
         """What makes a contest; a file of one's own is told by its digest, not by where it lay."""
@@ -164,28 +153,20 @@ class Darc2019(
             return release
         return replace(release, tables=Pseudonyms()(table, rng).tables)
 
-    def released(self, handout: Handout, submission: Table) -> tuple[Handout, Release]:
-        return handout, Release.of(submission)
-
-    def is_unchanged(self, handout: Handout, release: Release) -> bool:
-        return release.table.same_values(handout.original)
-
     def release_files(self, handout: Handout, release: Release) -> Files:
         table = with_headings(release.table, handout.original.schema)
-        return {files.RELEASE.name(team=handout.team or "01"): release_bytes(table)}
+        return {self.release_name(handout.team or "01"): release_bytes(table)}
 
     def read_release(self, handout: Handout, sources: Sequence[Source]) -> Table:
-        if len(sources) != 1:
-            example = files.RELEASE.name(team=handout.team or "01")
-            given = few_names(sources)
-            file, listed = (sources[0].name, given) if given else (example, Phrase("word.none"))
-            raise InputError.of("release.one_file", file, files=listed, example=example)
-        return checks.read_release(sources[0], handout.original, self.mode)
+        source = only_file(sources, self.release_name(handout.team or "01"))
+        return checks.read_release(source, handout.original, self.mode)
+
+    def utility(self, original: Table, release: Table) -> Mapping[str, Score]:
+        return self.measure(Handout("", original), release).scores
 
     def measure(self, handout: Handout, submission: Table) -> Utility:
-        from kakurenbo.rulebooks.darc2019 import (
-            utility,
-        )  # its compiled loops take a second to load; a check needs none
+        # Compiled loops take a second to load; a check needs none.
+        from kakurenbo.rulebooks.darc2019 import utility
 
         return utility.measure(handout.original, submission, self.mode)
 
@@ -195,7 +176,6 @@ class Darc2019(
         self, sources: Sequence[Source], declared: Anonymizer | None = None
     ) -> ReidentificationKnowledge:
         """T and S: files of their names, or two files in this order."""
-        sources = [source for source in sources if source.name != files.NOTICES_FILE]
         published = [source for source in sources if files.PUBLISHED.parse(source.name) is not None]
         originals = [source for source in sources if source not in published]
         if len(sources) == 2 and not published:
@@ -227,16 +207,16 @@ class Darc2019(
     @property
     def only_shown(self) -> frozenset[str]:
         return frozenset(
-            name for name in self.sample_attacks if not credit.counts_in(self.mode, name)
+            name for name in self.sample_attacks if not scores.counts_in(self.mode, name)
         )
 
     # -- the judge ---------------------------------------------------------------------------------------------------
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        original = preparation.original_table(
+        original = organizer.original_table(
             self.stream(seed, "original"), self.data, self.scale, self.table
         )
-        return preparation.draw(original, teams)
+        return organizer.draw(original, teams)
 
     def publish(self, secrets: Secrets[Handout], submission: Table) -> Publication:
         """S in an order that comes from the committed seed, the team and the digest of A(T); and F.
@@ -246,12 +226,9 @@ class Darc2019(
         answer, rows = matrices.answer_of(secrets.handout.original, submission)
         digest = hashlib.sha256(release_bytes(with_headings(submission))).hexdigest()
         order = secrets.stream("order", digest).permutation(len(rows))
-        released, name = rows.take(order), files.PUBLISHED.name(target=secrets.target)
-        target = {name: table_bytes(released, header=True)}
-        if notices := lookalikes.easily_lost(released.texts("id_user"), name, checks.FIRST_LINE):
-            target[files.NOTICES_FILE] = lookalikes.notices_text(notices).encode()
+        released = table_bytes(rows.take(order), header=True)
         return Publication(
-            target,
+            {files.PUBLISHED.name(target=secrets.target): released},
             {files.ANSWER.name(target=secrets.target): matrices.answer_bytes(answer)},
         )
 
@@ -262,7 +239,7 @@ class Darc2019(
         return GuessForm(answer.customers, answer.pseudonyms, answer.calendar, self.mode)
 
     def score_guess(self, answer: Answer, guess: ReidentificationGuess) -> Credit:
-        return credit.count_credit(answer, guess, self.mode)
+        return scores.count_credit(answer, guess, self.mode)
 
     # -- results -------------------------------------------------------------------------------------------------------
 

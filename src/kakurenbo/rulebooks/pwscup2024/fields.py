@@ -1,12 +1,32 @@
-"""The field that plays pwscup2024 where nobody is named.
+"""Figures and default players of pwscup2024.
 
-Among the first, whom the demo plays, are a naive and a strong defence, an attacker who looks at nothing, and our best one.
-Attackers differ; teams beyond the attacks there are only anonymize.
+Among the first players, who play the demo, are a naive and a strong defence, an attacker who looks at nothing, and our best
+attacker. Further players only anonymize.
 """
 
 from __future__ import annotations
 
-from kakurenbo.contest import Player
+from kakurenbo.contest import Figure, Player, Unit
+from kakurenbo.contest.measure import with_meanings
+from kakurenbo.rulebooks.pwscup2024.scores import FIRST, FULL, HALF
+
+_TOTAL = Figure(Unit.POINTS, 2 * FULL, "total")
+
+FIGURES = with_meanings(
+    "pwscup2024",
+    {
+        **{f"U_{number}": Figure(Unit.POINTS, FULL, "U_j") for number in range(10)},
+        "U": Figure(Unit.POINTS, FULL),
+        "sample_anonymity": Figure(Unit.COUNT, FULL),
+        "hits": Figure(Unit.COUNT, FULL),
+        "constant": Figure(Unit.COUNT, FULL),
+        "identification": Figure(Unit.COUNT, HALF),
+        "reconstruction": Figure(Unit.COUNT, HALF),
+        "anonymization": _TOTAL,
+        "overall": _TOTAL,
+        "attack": Figure(Unit.COUNT, FIRST * FULL),
+    },
+)
 
 DEFAULT_PLAYERS = (
     Player("just enough", "just_enough:utility=60", "euclidean"),

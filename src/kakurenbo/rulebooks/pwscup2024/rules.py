@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,11 +18,9 @@ from kakurenbo.contest import (
     ContestFacts,
     ContestFolder,
     Credit,
-    Figure,
     Files,
     Guesses,
     Phase,
-    Player,
     Publication,
     Release,
     RoundData,
@@ -40,7 +37,15 @@ from kakurenbo.core.messages import Phrase
 from kakurenbo.data import ratings
 from kakurenbo.methods.parameters import parameter
 from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.rulebooks.pwscup2024.figures import FIGURES
+from kakurenbo.rulebooks.pwscup2024.data import (
+    AUTO,
+    EMBEDDED,
+    FULL,
+    ROWS,
+    SMALL,
+    draw_candidates,
+)
+from kakurenbo.rulebooks.pwscup2024.fields import DEFAULT_PLAYERS, FIGURES
 from kakurenbo.rulebooks.pwscup2024.guesses import (
     GuessForm,
     guess_bytes,
@@ -49,23 +54,13 @@ from kakurenbo.rulebooks.pwscup2024.guesses import (
     read_guesses,
 )
 from kakurenbo.rulebooks.pwscup2024.handout import Handout, handout_files, read_handout
-from kakurenbo.rulebooks.pwscup2024.players import DEFAULT_PLAYERS
-from kakurenbo.rulebooks.pwscup2024.preparation import (
-    AUTO,
-    EMBEDDED,
-    FULL,
-    ROWS,
-    SMALL,
-    draw_candidates,
-)
-from kakurenbo.rulebooks.pwscup2024.published import read_published
 from kakurenbo.rulebooks.pwscup2024.release import (
     Submission,
     read_release,
     release_files,
     split_files,
 )
-from kakurenbo.rulebooks.pwscup2024.scores import count_hits, standings
+from kakurenbo.rulebooks.pwscup2024.scores import count_hits, read_published, standings
 from kakurenbo.rulebooks.pwscup2024.targets import (
     MASKS_FILE,
     Answer,
@@ -88,23 +83,19 @@ DIGESTS_FILE = "digests.json"
 class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answer, RatingsGuess]):
     """PWS Cup 2024: identification and database reconstruction against ten overlapping files of movie ratings."""
 
-    name: ClassVar[str] = "pwscup2024"
-    title: ClassVar[str] = (
-        "PWS Cup 2024, identification and reconstruction against ten files of movie ratings"
-    )
-    rounds: ClassVar[tuple[str, ...]] = ("pre", "main")
-    weights: ClassVar[Mapping[str, Fraction]] = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
-    knowledge: ClassVar[type] = RatingsKnowledge
-    attackers_use_handouts: ClassVar[bool] = (
-        True  # every team holds three candidates of the same source
-    )
-    schema: ClassVar[Schema] = ratings.widest_schema()
-    options: ClassVar[Mapping[str, tuple[str, ...]]] = {
+    name = "pwscup2024"
+    title = "PWS Cup 2024, identification and reconstruction against ten files of movie ratings"
+    rounds = ("pre", "main")
+    weights = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
+    knowledge = RatingsKnowledge
+    attackers_use_handouts = True  # every team holds three candidates of the same source
+    schema = ratings.widest_schema()
+    options = {
         "prepare": ("round", "scale", "masks", "data"),
         "run": ("round", "scale", "masks", "data"),
         "verify": ("data",),
     }
-    phases: ClassVar[tuple[Phase, ...]] = (
+    phases = (
         Phase(
             ANONYMIZE,
             (names.RELEASE, names.ARCHIVE, names.CHOICE, names.PLAIN_CHOICE, names.ID),
@@ -124,7 +115,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         AUTO, "where B comes from: auto, embedded, imported, or a folder of B files"
     )
 
-    file_descriptions: ClassVar[Mapping[str, str]] = {
+    file_descriptions = {
         "Bi*_[0-9].csv": "pwscup2024.file.split",
         "Bi*.csv": "pwscup2024.file.candidate",
         "B*a.csv": "pwscup2024.file.people",
@@ -132,11 +123,11 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         "C*_[0-9].csv": "pwscup2024.file.release",
         DIGESTS_FILE: "pwscup2024.file.digests",
     }
-    utility_score: ClassVar[str] = "U"
-    utility_range: ClassVar[tuple[float, float]] = (0, 100)
-    demo_settings: ClassVar[Mapping[str, Any]] = {"scale": SMALL, "data": EMBEDDED}
-    figures: ClassVar[Mapping[str, Figure]] = FIGURES
-    default_players: ClassVar[tuple[Player, ...]] = DEFAULT_PLAYERS
+    utility_score = "U"
+    utility_range = (0, 100)
+    demo_settings = {"scale": SMALL, "data": EMBEDDED}
+    figures = FIGURES
+    default_players = DEFAULT_PLAYERS
 
     @property
     def masking(self) -> str:

@@ -1,0 +1,309 @@
+"""The Python API: ``kb.anonymize``, ``kb.contest`` and ``kb.load``; ``kb.audit`` is in ``kakurenbo.audit``."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kakurenbo.contest import ANONYMIZE, AnyRulebook, Player, Preparation, Release, Utility, misfit
+from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
+from kakurenbo.core import check_free, sources_of, write_file, write_folder
+from kakurenbo.core.errors import UsageError
+from kakurenbo.core.frames import AnonymizedFrame, frame_like
+from kakurenbo.core.rng import fresh_seed, stream
+from kakurenbo.methods import registry
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kakurenbo.reports import Document
+
+
+def load(group: str, name: str) -> Any:
+    """Return the class of a method or a contest.
+
+    Parameters
+    ----------
+    group : str
+        ``"anonymizers"``, ``"attacks"`` or ``"rulebooks"``.
+    name : str
+        A registered name, or a class in a file, ``"./my_attack.py:Copies"``. The file is run.
+
+    Raises
+    ------
+    UsageError
+        If there is none, with the nearest name.
+
+    Examples
+    --------
+    >>> import kakurenbo as kb
+    >>> kb.load("anonymizers", "rr")(p=0.8)
+    RandomizedResponse(p=0.8, columns=None)
+    """
+    return registry.find(group, name)
+
+
+def anonymize(
+    data: Any,
+    method: str,
+    *,
+    release: Any = None,
+    schema: Any = None,
+    seed: int | None = None,
+    **parameters: Any,
+) -> AnonymizedFrame:
+    """Anonymize a data frame.
+
+    Parameters
+    ----------
+    data : Polars or pandas data frame
+    method : str
+        A name that ``kakurenbo anonymize table`` knows, or a class in a file, ``FILE.py:CLASS``.
+    release : data frame, optional
+        What a repairing method brings closer to ``data``.
+    schema : TableSchema, optional
+        The types of the columns; inferred by default. Columns that it does not name are left out.
+    seed : int, optional
+        Fixes all randomness; a fresh one by default.
+    **parameters
+        Parameters of the method, such as ``p=0.8``.
+
+    Returns
+    -------
+    AnonymizedFrame
+        With ``frame``, of the library of ``data``, and ``claims``.
+
+    Raises
+    ------
+    UsageError, ParameterError
+        If there is no such method or parameter, or it does not fit the data.
+
+    Examples
+    --------
+    >>> import kakurenbo as kb, polars as pl
+    >>> table = pl.DataFrame({"age": [31, 42, 53] * 40, "sex": ["F", "M"] * 60})
+    >>> release = kb.anonymize(table, "rr", p=0.8, seed=1)
+    >>> release.frame.schema == table.schema, sorted(release.claims)
+    (True, ['epsilon'])
+    """
+    from kakurenbo.audit.anonymizing import anonymized
+    from kakurenbo.audit.frames import frame_of
+    from kakurenbo.audit.methods import check_fit, load_table_method
+    from kakurenbo.audit.schema import infer_schema
+
+    frame = frame_of("data", data)
+    columns = infer_schema(frame) if schema is None else schema
+    is_file = registry.is_file(method)
+    cls = registry.find("anonymizers", method) if is_file else load_table_method(method)
+    lists = {name: tuple(value) for name, value in parameters.items() if isinstance(value, list)}
+    made = cls().with_parameters(**{**parameters, **lists})
+    check_fit(frame, columns, made)
+    seed = fresh_seed() if seed is None else seed
+    other = None if release is None else frame_of("release", release)
+    cells, result = anonymized(frame, columns, made, stream(seed, "anonymize"), other)
+    return AnonymizedFrame(frame_like(cells, data), result.claims, seed)
+
+
+def contest(name: str, **options: Any) -> Contest:
+    """Return a contest with its options, such as ``round="main"`` or ``scale="small"``.
+
+    Examples
+    --------
+    >>> import kakurenbo as kb
+    >>> kb.contest("amic2020", scale="small").rules.name
+    'amic2020'
+    """
+    return Contest(registry.load("rulebooks", name)().with_parameters(**options))
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The steps of a contest by files; each is a command of the same name, too.
+
+    Attributes
+    ----------
+    rules : Rulebook
+    """
+
+    rules: AnyRulebook
+
+    def prepare(
+        self,
+        out: str | Path,
+        teams: int | Sequence[str],
+        *,
+        seed: int | None = None,
+        unranked: Sequence[str] = (),
+    ) -> Preparation:
+        """Draw the data of a round and write the organizer's folder.
+
+        Parameters
+        ----------
+        out : path
+            A folder that is not there yet.
+        teams : int or sequence of str
+            How many, or their numbers.
+        seed : int, optional
+            Fixes all randomness. One that can be guessed gives the secrets away.
+        unranked : sequence of str
+            Teams without rank and award.
+        """
+        check_free(Path(out))
+        numbers = teams
+        if isinstance(teams, int):
+            numbers = [f"{number:02d}" for number in range(1, teams + 1)]
+        seed = fresh_seed() if seed is None else seed
+        preparation = self.rules.prepare(seed, list(numbers), list(unranked))  # type: ignore[arg-type]
+        write_folder(out, preparation.files(), private=("secret", "teams"))
+        return preparation
+
+    def anonymize(
+        self, handout: str | Path, method: Any, out: str | Path, *, seed: int | None = None
+    ) -> Release:
+        """Run a method on a team's folder and write the release.
+
+        ``method`` is an anonymizer, or a text ``NAME:parameter=value,...``.
+        """
+        rules = self.rules.in_folder(Path(handout))
+        made = self._method("anonymizers", method)
+        data = rules.read_handout(Path(handout))
+        release = rules.anonymize(data, made, self._stream(seed, "anonymize"))
+        files = rules.release_files(data, release)
+        if len(files) == 1:
+            write_file(out, next(iter(files.values())))
+        else:
+            write_folder(out, files)
+        return release
+
+    def measure(self, handout: str | Path, release: str | Path) -> Utility:
+        """Check a release and return its utility.
+
+        Raises
+        ------
+        InputError
+            With all problems, if the release is not well-formed under the rules.
+        """
+        rules = self.rules.in_folder(Path(handout))
+        data = rules.read_handout(Path(handout))
+        is_attachment = rules.phase(ANONYMIZE).is_attachment
+        sources = [one for one in sources_of(Path(release)) if not is_attachment(one.name)]
+        return rules.measure(data, rules.read_release(data, sources))
+
+    def publish(
+        self,
+        preparation: str | Path,
+        submissions: str | Path,
+        out: str | Path,
+        *,
+        with_disqualified: bool = False,
+    ) -> PublishedRound:
+        """Judge the releases of all teams and write the phase folder."""
+        check_free(Path(out))
+        published = publish_round(
+            self.rules, Path(preparation), Path(submissions), with_disqualified=with_disqualified
+        )
+        write_folder(out, published.files, private=("answers",))
+        return published
+
+    def attack(
+        self, target: str | Path, method: Any, out: str | Path, *, seed: int | None = None
+    ) -> Any:
+        """Run an attack on a published target, write the guess and return it.
+
+        ``method`` is an attack, or a text ``NAME:parameter=value,...``.
+        """
+        rules = self.rules.in_folder(Path(target))
+        made = self._method("attacks", method)
+        guess = made(rules.read_target(Path(target)).knowledge, self._stream(seed, "attack"))
+        write_file(out, rules.bytes_of_attack(guess))
+        return guess
+
+    def score(self, phase: str | Path, guesses: str | Path) -> Results:
+        """Score all guesses of a round."""
+        from kakurenbo.reports import scored_document
+
+        scored = score_round(self.rules, Path(phase), Path(guesses))
+        return Results(scored_document(self.rules.in_folder(Path(phase) / "public"), scored))
+
+    def run(
+        self,
+        players: Iterable[Player] = (),
+        *,
+        repeats: int = 1,
+        workers: int = 1,
+        seed: int | None = None,
+    ) -> Results:
+        """Play a tournament of every anonymizer against every attack.
+
+        Parameters
+        ----------
+        players : iterable of Player
+            The default players of the contest if there are none.
+        repeats : int
+            Each with data of its own.
+        workers : int
+            Processes.
+        seed : int, optional
+            Fixes all randomness.
+        """
+        from kakurenbo import arena
+
+        listed = list(players)
+        teams = arena.teams_of(listed) if listed else arena.default_teams(self.rules)
+        seed = fresh_seed() if seed is None else seed
+        plan = arena.make_plan(self.rules, teams.entrants, seed, repeats=repeats)
+        with tempfile.TemporaryDirectory(prefix="kakurenbo-") as folder:
+            played = arena.play_tournament(
+                plan, Path(folder), arena.processes(workers), arena.Settings(), lambda *_: None
+            )
+        return Results(played.document)
+
+    def _method(self, group: str, method: Any) -> Any:
+        made = registry.build(group, method, files=True) if isinstance(method, str) else method
+        if reason := misfit(type(self.rules), made):
+            raise UsageError("error.method_misfit", method=str(method), reason=reason)
+        return made
+
+    def _stream(self, seed: int | None, name: str) -> Any:
+        return stream(fresh_seed() if seed is None else seed, name)
+
+
+@dataclass(frozen=True)
+class Results:
+    """Results of a round or a tournament.
+
+    Attributes
+    ----------
+    document : Document
+        Everything that was computed.
+    """
+
+    document: Document
+
+    @property
+    def standings(self) -> dict[str, Any]:
+        """Rankings, awards and details, as ``kakurenbo standings --json`` shows them."""
+        return dict(self.document.standings())
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row per attack."""
+        import polars as pl
+
+        from kakurenbo.reports import results_csv
+
+        return pl.read_csv(results_csv(self.document).encode())
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``results.json``, ``results.csv`` and ``report.html``."""
+        from kakurenbo.reports import html_report, results_csv
+
+        files = {
+            "results.json": self.document.as_bytes(),
+            "results.csv": results_csv(self.document).encode(),
+            "report.html": html_report(self.document, {}).encode(),
+        }
+        for name, data in files.items():
+            write_file(Path(folder) / name, data)
