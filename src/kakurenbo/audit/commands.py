@@ -26,7 +26,7 @@ from kakurenbo.audit.anonymizing import csv_bytes
 from kakurenbo.audit.frames import Frame, read_frame
 from kakurenbo.core import InputError, write_file
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Phrase, text
+from kakurenbo.core.messages import Message, text
 from kakurenbo.core.problems import Severity
 
 IN, OUT, SEED = "{in}", "{out}", "{seed}"
@@ -158,10 +158,10 @@ class Anonymizing:
             for line in output[-_LAST_BYTES:].decode("utf-8", "replace").splitlines()
             if line.strip()
         ]
-        told = Phrase("audit.run_silent")
+        told = Message("audit.run_silent")
         if lines:
             kept = {"path": str(_kept(output, self.log)), "lines": " / ".join(lines[-_LAST_LINES:])}
-            told = Phrase(
+            told = Message(
                 "audit.run_said" if self.shown else "audit.run_kept",
                 kept if self.shown else {"path": kept["path"]},
             )

@@ -32,7 +32,7 @@ from kakurenbo.core import (
 from kakurenbo.core.csv import cells_of, count_byte, split_lines
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.frames import AnonymizedFrame
-from kakurenbo.core.messages import Message, Phrase, text
+from kakurenbo.core.messages import Message, text
 from kakurenbo.core.problems import ProblemCollector, Severity
 from kakurenbo.core.texts import note_line_ends, plain_text, unix_lines
 
@@ -49,9 +49,9 @@ _OF_SYSTEMS = {
 }  # hidden files that hold no tables
 _PLAIN_METADATA = {"ARROW:schema"}  # what writers of Parquet say of the columns alone
 _SEPARATORS = {
-    ";": Phrase("audit.semicolons"),
-    "\t": Phrase("audit.tabs"),
-    "|": Phrase("audit.bars"),
+    ";": Message("audit.semicolons"),
+    "\t": Message("audit.tabs"),
+    "|": Message("audit.bars"),
 }
 
 

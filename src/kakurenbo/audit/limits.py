@@ -20,7 +20,7 @@ from kakurenbo.audit.result import (
 from kakurenbo.audit.schema import read_settings
 from kakurenbo.core import Source
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import Message, Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.core.problems import ProblemCollector, Severity
 from kakurenbo.methods.registry import nearest_name
 
@@ -52,7 +52,7 @@ def read_limits(source: Source) -> dict[str, float]:
             near = nearest_name(name, DEFAULTS)
             told: dict[str, Any] = {
                 "names": tuple(DEFAULTS),
-                "meant": Phrase("audit.meant", {"name": near}) if near else "",
+                "meant": Message("audit.meant", {"name": near}) if near else "",
             }
             found.add(
                 "audit.limit_name", column=name, value=name, severity=Severity.MALFORMED, **told

@@ -29,7 +29,7 @@ from kakurenbo.contest.facts import ANSWER, TEAM, part_folder, parts_in, whole_o
 from kakurenbo.contest.submissions import check_names
 from kakurenbo.core import (
     InputError,
-    Phrase,
+    Message,
     Problem,
     Problems,
     Severity,
@@ -313,7 +313,7 @@ def _other_kind(rules: AnyRulebook, problems: Problems, guess: Path) -> Problems
     form = f"guess_form.{rules.name}"
     shown = {
         "problem": replace(wide[0], rows=(), count=1).message,
-        "form": Phrase(form if text_or(form, "") else "guess.form"),
+        "form": Message(form if text_or(form, "") else "guess.form"),
     }
     place = {"file": str(guess), "row": wide[0].row, "severity": Severity.MALFORMED}
     return Problems([Problem("guess.other_file", shown, **place)])  # type: ignore[arg-type]

@@ -35,7 +35,7 @@ from kakurenbo.core import (
     table_bytes,
 )
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.methods import registry
 from kakurenbo.methods.base import Anonymizer, Attack, Release
 from kakurenbo.methods.threats import (
@@ -354,7 +354,7 @@ def only_file(sources: Sequence[Source], example: str) -> Source:
         return sources[0]
     listed = few_names(sources)
     file = sources[1].name if sources else example
-    files = listed or Phrase("word.none")
+    files = listed or Message("word.none")
     raise InputError.of("release.one_file", file, files=files, example=example)
 
 

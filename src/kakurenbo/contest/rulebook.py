@@ -46,7 +46,7 @@ from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
 from kakurenbo.contest.standings import RoundScores, rank_rounds
 from kakurenbo.core import InputError, Schema, Source, collect_notices, table_bytes
 from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream
 from kakurenbo.methods.base import Anonymizer, Attack, Release
 from kakurenbo.methods.parameters import Method, parameters_of
@@ -189,7 +189,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """Return the columns of a release, for READMEs."""
         return self.schema
 
-    def conditions(self) -> tuple[Phrase, ...]:
+    def conditions(self) -> tuple[Message, ...]:
         """Return what a submission must look like, beside columns and thresholds, for READMEs."""
         return ()
 

@@ -30,7 +30,7 @@ from kakurenbo.core import (
     read_table,
 )
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.data.statistics import stored_bytes, stored_statistics
 
 _LEVELS = {
@@ -166,7 +166,7 @@ def import_files(sources: Sequence[Source]) -> Mapping[str, Table]:
             tables[part] = table
         missing = [part for part in COMPLETE_ROWS if part not in tables]
         if missing and not problems.refused:
-            parts = Phrase("adult.both_parts") if len(missing) > 1 else missing[0]
+            parts = Message("adult.both_parts") if len(missing) > 1 else missing[0]
             refuse("adult.part_missing", "adult", parts=parts)
     return tables
 

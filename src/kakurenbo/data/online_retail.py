@@ -27,7 +27,7 @@ from kakurenbo.core import (
     report_in,
 )
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.data.transactions import (
     ANY_MONTHS,
     MAX_MONTHS,
@@ -112,7 +112,7 @@ def read_online_retail(source: Source) -> Table:
         row = data.count(b"\n") + 1
         complete = header and last and len(last) >= len(header) and last[-1].strip()
         if row == 1 or not last or not complete:
-            raise _cut_short(source, Phrase("retail.no_line_end"), row=row)
+            raise _cut_short(source, Message("retail.no_line_end"), row=row)
         notice("retail.last_line_open", file=source.name, row=row, value=last[-1])
     if all({name, RULES_NAMES.get(name)} & {*(header or ())} for name in SCHEMA.names):
         with report_in(source.name):
@@ -153,7 +153,7 @@ def _read_csv(data: bytes, source: Source) -> pl.DataFrame:
     except csv.Error:
         short = records.line_num
     if short is not None:
-        raise _cut_short(source, Phrase("retail.short_line"), row=short)
+        raise _cut_short(source, Message("retail.short_line"), row=short)
     try:
         # The file of UCI is Latin-1 in its descriptions, which we do not read.
         return pl.read_csv(io.BytesIO(data), infer_schema=False, encoding="utf8-lossy", glob=False)
@@ -171,10 +171,10 @@ def _read_workbook(data: bytes, source: Source) -> pl.DataFrame:
             if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED_BYTES:
                 raise _refusal(source, "retail.workbook_too_large", limit=MAX_UNPACKED_BYTES)
             if archive.testzip() is not None:
-                raise _cut_short(source, Phrase("retail.part_damaged"))
+                raise _cut_short(source, Message("retail.part_damaged"))
         rows = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_index(0).to_python()
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        sign = Phrase("retail.not_unpacked", {"reason": type(error).__name__})
+        sign = Message("retail.not_unpacked", {"reason": type(error).__name__})
         raise _cut_short(source, sign) from error
     except (CalamineError, NotImplementedError, RuntimeError, IndexError) as error:
         reason = type(error).__name__
@@ -241,7 +241,7 @@ def _from_uci(texts: pl.DataFrame, source: Source) -> Table:
     return narrowed(table)
 
 
-def _cut_short(source: Source, sign: Phrase, row: int | None = None) -> InputError:
+def _cut_short(source: Source, sign: Message, row: int | None = None) -> InputError:
     return _refusal(source, "retail.cut_short", row=row, sign=sign)
 
 

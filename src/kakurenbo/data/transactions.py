@@ -14,7 +14,7 @@ from kakurenbo.core import Category, Codes, Date, Decimal, Integer, Schema, Tabl
 from kakurenbo.core.arrays import Bools, Floats, Ints
 from kakurenbo.core.csv import cells_of
 from kakurenbo.core.errors import ParameterError
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 
 DELETED = "DEL"
 LARGEST_QUANTITY = 10**18  # any integer that 63 bits hold with room to add
@@ -142,11 +142,11 @@ class TimeOfDay(Category):
     )
 
     @property
-    def domain(self) -> Phrase:
-        return Phrase("domain.time")
+    def domain(self) -> Message:
+        return Message("domain.time")
 
-    def _advice(self, text: str) -> Phrase:
-        return Phrase("advice.time")
+    def _advice(self, text: str) -> Message:
+        return Message("advice.time")
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ class NumberText(Text):
     """A number that is stored as it is written: "2.50" and "2.5" are two texts; infinite and nan are numbers, too."""
 
     @property
-    def domain(self) -> Phrase:
-        return Phrase("domain.number")
+    def domain(self) -> Message:
+        return Message("domain.number")
 
     def encode(self, texts: pl.Series) -> pl.Series:
         return texts.set(texts.cast(pl.Float64, strict=False).is_null(), None)

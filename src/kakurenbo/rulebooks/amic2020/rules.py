@@ -45,7 +45,7 @@ from kakurenbo.core import (
     table_bytes,
 )
 from kakurenbo.core.errors import ParameterError, UsageError
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.data.adult import SCHEMA, read_census
 from kakurenbo.methods.parameters import parameter
 from kakurenbo.rulebooks.amic2020 import data as questioner
@@ -216,11 +216,11 @@ class Amic2020(MembershipContest):
             for name, value in values.items()
         }
 
-    def conditions(self) -> tuple[Phrase, ...]:
+    def conditions(self) -> tuple[Message, ...]:
         if self.min_rows is None or self.max_rows is None:
             return ()
-        rows = Phrase("amic2020.readme.rows", {"least": self.min_rows, "most": self.max_rows})
-        return rows, Phrase("amic2020.readme.questionnaire", {"file": str(files.QUESTIONNAIRE)})
+        rows = Message("amic2020.readme.rows", {"least": self.min_rows, "most": self.max_rows})
+        return rows, Message("amic2020.readme.questionnaire", {"file": str(files.QUESTIONNAIRE)})
 
     def release_rows(self, table: Table) -> tuple[int, int]:
         """Return the fewest and the most rows of a release: 1,000 to 100,000 where a sample has 10,000."""

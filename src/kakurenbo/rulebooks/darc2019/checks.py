@@ -29,7 +29,7 @@ from kakurenbo.core import (
     read_table,
     report_in,
 )
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.core.texts import FORMULA
 from kakurenbo.data.transactions import (
     DELETED,
@@ -52,8 +52,8 @@ class _Item(Category):
     """An item of T."""
 
     @property
-    def domain(self) -> Phrase:
-        return Phrase("domain.item_of_t")
+    def domain(self) -> Message:
+        return Message("domain.item_of_t")
 
 
 def read_release(source: Source, original: Table, mode: str) -> Table:

@@ -36,7 +36,7 @@ from kakurenbo.contest import (
 from kakurenbo.contest.bases import TableContest, only_file
 from kakurenbo.core import Source, Table, table_bytes
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.data.transactions import (
     RULES_NAMES,
     SCHEMA,
@@ -125,9 +125,9 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
         """What makes a contest; a file of one's own is told by its digest, not by where it lay."""
         return {name: value for name, value in super().settings().items() if name != "table"}
 
-    def conditions(self) -> tuple[Phrase, ...]:
+    def conditions(self) -> tuple[Message, ...]:
         return tuple(
-            Phrase(f"darc2019.readme.{name}") for name in ("rows", "pseudonyms", "tables", "guess")
+            Message(f"darc2019.readme.{name}") for name in ("rows", "pseudonyms", "tables", "guess")
         )
 
     @property

@@ -26,7 +26,7 @@ from kakurenbo.core import (
     table_bytes,
 )
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.data import health as nhanes
 from kakurenbo.rulebooks.pwscup2021 import files
 from kakurenbo.rulebooks.pwscup2021.files import HALF, Handout, Submission
@@ -109,7 +109,7 @@ def check(handout: Handout, sources: Sequence[Source], round_: str, mode: str) -
         tables, lists = [sources[0]], [sources[1]]
     if (len(tables), len(lists), len(sources)) != (1, 1, 2):
         given = [source.name for source in sources]
-        file, listed = (given[0], given) if given else (example[0], Phrase("word.none"))
+        file, listed = (given[0], given) if given else (example[0], Message("word.none"))
         raise InputError.of(
             "pwscup2021.two_files", file, files=listed, first=example[0], second=example[1]
         )

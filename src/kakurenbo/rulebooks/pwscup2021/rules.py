@@ -34,7 +34,7 @@ from kakurenbo.contest import (
 from kakurenbo.contest.bases import rows_bytes
 from kakurenbo.core import Schema, Source, Table, gather, json_bytes, table_bytes
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.data import health as nhanes
 from kakurenbo.data.generators import fidelity
 from kakurenbo.data.health import ROWS, SCHEMA, read_health
@@ -173,8 +173,8 @@ class Pwscup2021(LinkageContest):
         )  # checked after reading
         return Schema(SCHEMA[column.name] if column.name in stricter else column for column in read)
 
-    def conditions(self) -> tuple[Phrase, ...]:
-        return (Phrase("pwscup2021.readme.rows"), Phrase("pwscup2021.readme.guess"))
+    def conditions(self) -> tuple[Message, ...]:
+        return (Message("pwscup2021.readme.rows"), Message("pwscup2021.readme.guess"))
 
     @property
     def smoothing(self) -> float:

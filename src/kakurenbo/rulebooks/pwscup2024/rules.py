@@ -33,7 +33,7 @@ from kakurenbo.contest import (
 )
 from kakurenbo.contest.commitments import digest
 from kakurenbo.core import Schema, Source, json_bytes
-from kakurenbo.core.messages import Phrase
+from kakurenbo.core.messages import Message
 from kakurenbo.data import ratings
 from kakurenbo.methods.parameters import parameter
 from kakurenbo.rulebooks.pwscup2024 import names
@@ -138,8 +138,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def release_schema(self) -> Schema:
         return Schema(column for column in self.schema if column.name != ratings.NAME)
 
-    def conditions(self) -> tuple[Phrase, ...]:
-        return (Phrase("pwscup2024.readme.files"), Phrase("pwscup2024.readme.guess"))
+    def conditions(self) -> tuple[Message, ...]:
+        return (Message("pwscup2024.readme.files"), Message("pwscup2024.readme.guess"))
 
     # -- the organizer prepares ------------------------------------------------------------------------------------
 
