@@ -70,8 +70,11 @@ def _reached(package: str, imports: Mapping[str, set[str]]) -> set[str]:
 
 
 def purpose(package: str) -> str:
-    """Return the first line of a package's docstring."""
-    docstring = ast.get_docstring(ast.parse((SOURCE / package / "__init__.py").read_text("utf-8")))
+    """Return the first line of the docstring of a package or module."""
+    module = SOURCE / package / "__init__.py"
+    if not module.is_file():
+        module = SOURCE / f"{package}.py"
+    docstring = ast.get_docstring(ast.parse(module.read_text("utf-8")))
     return (docstring or "").partition("\n")[0].rstrip(".")
 
 

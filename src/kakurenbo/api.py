@@ -1,4 +1,7 @@
-"""The Python API: ``kb.anonymize``, ``kb.contest`` and ``kb.load``; ``kb.audit`` is in ``kakurenbo.audit``."""
+"""Functions of the Python API.
+
+``kb.anonymize``, ``kb.contest`` and ``kb.load``; ``kb.audit`` is in ``kakurenbo.audit``.
+"""
 
 from __future__ import annotations
 
