@@ -27,6 +27,20 @@ def test_a_result_is_played_again_when_the_code_of_its_method_changes(
     )
 
 
+@pytest.mark.usefixtures("plugins")
+def test_a_plugin_inherits_code_of_kakurenbo_that_counts_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    call = MethodCall.parsed("rulebooks", "hide-and-seek")
+    before, digest = call.identity(), calls._package_digest
+    monkeypatch.setattr(
+        calls,
+        "_package_digest",
+        lambda package: "edited" if package == "kakurenbo" else digest(package),
+    )
+    assert call.identity() != before
+
+
 @pytest.mark.parametrize(
     "text", ["rr:p=0.1,columns=age,sex", "kanony:k=3,columns=none", "synthetic:rows=10"]
 )

@@ -40,6 +40,11 @@ class WhichRow(kb.LinkageContest):
         return {"same": kb.Score(float((original.codes["town"] == release.codes["town"]).mean()))}
 
 
+def test_checks_choose_an_anonymizer_whose_release_is_valid() -> None:
+    for check in testing.rulebook_checks(WhichRow()):  # `bottom` fits, too, and drops rows
+        check()
+
+
 @pytest.mark.parametrize(
     "check", testing.rulebook_checks(WhichRow(), RandomizedResponse()), ids=str
 )

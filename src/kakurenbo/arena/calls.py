@@ -95,10 +95,11 @@ class MethodCall:
 
 @cache
 def _modules_behind(call: MethodCall) -> tuple[str, ...]:
-    """The modules of a plugin and of the methods that its parameters name, one for each package."""
+    """Return a module of each package whose code decides: the plugin's, its methods', kakurenbo."""
     plugins = ((call.group, call.name), *call.make().parts())
     modules = (registry.find(*plugin).__module__ for plugin in plugins)
-    return tuple({module.partition(".")[0]: module for module in modules}.values())
+    packages = {module.partition(".")[0]: module for module in modules}
+    return (*packages.values(), *(() if "kakurenbo" in packages else ("kakurenbo",)))
 
 
 def as_text(value: object) -> str:
