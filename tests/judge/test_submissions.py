@@ -328,7 +328,7 @@ def test_the_same_name_again_replaces_the_file_and_there_is_a_limit_to_all(
     assert [(file.name, file.blob_id) for file in submission.files.all()] == [(first, "b" * 64)]
     rules.add_file(submission, second, blob())
     assert codes(attempt(rules.add_file, submission, third, blob())) == ["release.too_many_files"]
-    monkeypatch.setattr(rules, "MOST_BYTES", 15)
+    monkeypatch.setattr(rules, "MAX_BYTES", 15)
     assert codes(attempt(rules.add_file, other, first, blob())) == ["submissions.no_room"]
     assert rules.most_bytes(other, first) == 4
     rules.finish(submission, NOON)
@@ -345,7 +345,7 @@ def test_nobody_fills_the_disk_with_entries_that_are_refused(
     Submission.objects.filter(pk=refused.pk).update(
         state=State.INVALID, number=1, received_at=timezone.now()
     )
-    monkeypatch.setattr(rules, "MOST_BYTES", 15)
+    monkeypatch.setattr(rules, "MAX_BYTES", 15)
     assert codes(attempt(rules.add_file, next_one, name, blob(10, "c" * 64))) == [
         "submissions.no_room"
     ]

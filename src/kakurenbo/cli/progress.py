@@ -179,9 +179,13 @@ def spent_text(seconds: float) -> str:
 
 def state_text(tally: Tally) -> str:
     """Return the counts of jobs in words."""
-    counts = {"stored": tally.stored, "failed": tally.failed, "refused": tally.refused}
+    counts = {
+        "cli.jobs_stored": tally.stored,
+        "cli.jobs_failed": tally.failed,
+        "cli.jobs_refused": tally.refused,
+    }
     parts = [text("cli.jobs_running", count=tally.running)]
-    parts += [text(f"cli.jobs_{name}", count=count) for name, count in counts.items() if count]
+    parts += [text(code, count=count) for code, count in counts.items() if count]
     if tally.seconds_left is not None and tally.finished < tally.total:
         minutes, seconds = divmod(round(tally.seconds_left), 60)
         parts.append(text("cli.time_left", time=f"{minutes}:{seconds:02d}"))
