@@ -18,27 +18,29 @@ from rich.markup import escape
 from kakurenbo import arena
 from kakurenbo.arena.calls import MethodCall
 from kakurenbo.cli import output
-from kakurenbo.cli.common import (
+from kakurenbo.cli.examples import prepare_example
+from kakurenbo.cli.options import (
+    ANY_PATH,
+    DISQUALIFIED,
+    JSON,
     OUT_FILE,
     OUT_FOLDER,
-    PATH,
-    chosen_seed,
-    described,
-    disqualified_option,
-    json_option,
+    OUT_FOLDER_OPTION,
+    Option,
+    argument,
+    command,
+    description,
+    integer,
     names,
-    option,
-    out_folder_option,
-    rulebook_verb,
-    seed_option,
+    rulebook_command,
 )
-from kakurenbo.cli.examples import prepare_example
 from kakurenbo.cli.progress import TournamentProgress
 from kakurenbo.cli.scores import COUNTED, Columns, print_rankings
 from kakurenbo.contest import AnyRulebook, Unit
 from kakurenbo.contest.results import FAILED, MISSING, REFUSED
 from kakurenbo.core import write_file
 from kakurenbo.core.messages import escaped, language, retold, text
+from kakurenbo.core.rng import fresh_seed
 from kakurenbo.methods import registry
 from kakurenbo.reports import (
     AttackEntry,
@@ -60,7 +62,29 @@ _WIDEST_MATRIX = 14
 # -- run ---------------------------------------------------------------------------------------------------------------
 
 
-def _run(
+JOBS = Option("--jobs", type=integer(1, 1000), default=os.cpu_count() or 1)
+
+
+def _rounds_option(cls: type[AnyRulebook]) -> list[click.Parameter]:
+    """Return the choice of rounds, if a contest has several."""
+    return [Option("--rounds", default="", metavar="NAME,NAME")] if len(cls.rounds) > 1 else []
+
+
+@rulebook_command(
+    "run",
+    OUT_FOLDER_OPTION,
+    Option("--teams", code="option.teams_file", type=ANY_PATH),
+    Option("--repeat", type=integer(1, 1000)),
+    JOBS,
+    Option("--cluster", metavar="ADDRESS"),
+    Option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS"),
+    Option("--retry-failed", is_flag=True),
+    Option("--replace-results", is_flag=True),
+    Option("--seed", type=integer(0)),
+    JSON,
+    extra=_rounds_option,
+)
+def run(
     rulebook: AnyRulebook,
     teams: Path | None,
     out: Path,
@@ -88,13 +112,13 @@ def _run(
     settings = arena.Settings(time_limit, retry_failed, replace_results)
     with TournamentProgress(rulebook.name, quiet=as_json) as progress:
         played = arena.play_tournament(plan, out, workers, settings, progress.tell)
-    document, report = played.document, played.path / "report.html"
+    document, page = played.document, played.path / "report.html"
     lacking = {state: _listed(document, state) for state in (REFUSED, MISSING, FAILED)}
     if as_json:
-        output.print_json({"standings": document.standings(), "report": str(report), **lacking})
+        output.print_json({"standings": document.standings(), "report": str(page), **lacking})
     else:
         print_tournament(document, workers.name)
-        output.console().print(text("cli.report", path=str(report)), markup=False)
+        output.console().print(text("cli.report", path=str(page)), markup=False)
     return output.FAILS_RULES if any(lacking.values()) else output.DONE
 
 
@@ -129,49 +153,27 @@ def _stored_seed(given: int | None, before: Mapping[str, Any]) -> int:
     try:
         return int(before["seed"])
     except (KeyError, ValueError, TypeError):
-        return chosen_seed(None)
-
-
-def _run_parameters() -> list[click.Parameter]:
-    return [
-        out_folder_option(),
-        option("--teams", code="option.teams_file", type=PATH),
-        option("--repeat", code="option.repeat", type=click.IntRange(1, 1000)),
-        option(
-            "--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1
-        ),
-        option("--cluster", code="option.cluster", metavar="ADDRESS"),
-        option(
-            "--time-limit",
-            code="option.time_limit",
-            type=click.FloatRange(0, min_open=True),
-            metavar="SECONDS",
-        ),
-        option("--retry-failed", code="option.retry_failed", is_flag=True),
-        option("--replace-results", code="option.replace_results", is_flag=True),
-        seed_option(),
-        json_option(),
-    ]
-
-
-def _rounds(cls: type[AnyRulebook]) -> list[click.Parameter]:
-    """Which rounds to play, where a contest has several."""
-    return (
-        [option("--rounds", code="option.rounds", default="", metavar="NAME,NAME")]
-        if len(cls.rounds) > 1
-        else []
-    )
-
-
-def run() -> click.Group:
-    """The verb."""
-    return rulebook_verb("run", _run, _run_parameters, text("help.run"), own=_rounds)
+        return fresh_seed()
 
 
 # -- report ------------------------------------------------------------------------------------------------------------
 
 
-def _report(
+@command(
+    "report",
+    argument("results", type=ANY_PATH, nargs=-1, required=True),
+    Option("-o", "--out", code="option.report_out", type=OUT_FILE),
+    Option(
+        "--figures",
+        "figures_out",
+        code="option.figures",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+    ),
+    DISQUALIFIED,
+    JSON,
+)
+def report(
     results: tuple[Path, ...],
     out: Path | None,
     figures_out: Path | None,
@@ -211,23 +213,24 @@ def _write_figures(tournament: arena.Tournament, folder: Path) -> list[Path]:
     return [folder / name for name in drawn]
 
 
-def report() -> click.Command:
-    """The verb."""
-    folder = click.Path(path_type=Path, file_okay=False)
-    parameters: list[click.Parameter] = [
-        click.Argument(["results"], type=PATH, nargs=-1, required=True),
-        option("-o", "--out", code="option.report_out", type=OUT_FILE),
-        option("--figures", "figures_out", code="option.figures", type=folder, metavar="FOLDER"),
-        disqualified_option(),
-        json_option(),
-    ]
-    return click.Command("report", params=parameters, callback=_report, help=text("help.report"))
-
-
 # -- demo --------------------------------------------------------------------------------------------------------------
 
 
-def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
+@command(
+    "demo",
+    Option("--seed", code="option.demo_seed", type=integer(0), default=2020, show_default=True),
+    JOBS,
+    Option(
+        "-o",
+        "--out",
+        code="option.demo_out",
+        type=OUT_FOLDER,
+        default=Path("out", "demo"),
+        show_default=True,
+    ),
+    JSON,
+)
+def demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
     shown: dict[str, Any] = {}
     for name in registry.names("rulebooks"):
         cls = registry.load("rulebooks", name)
@@ -236,23 +239,23 @@ def _demo(seed: int, jobs: int, out: Path, as_json: bool) -> int:
         rulebook = cls(**cls.demo_settings)
         begun = time.perf_counter()
         played = _play_demo(rulebook, seed, jobs, quiet=as_json)
-        document, report = played.document, out / f"{name}.html"
-        played.write_report(report)
+        document, page = played.document, out / f"{name}.html"
+        played.write_report(page)
         write_file(out / f"{name}.json", document.as_bytes())
         seconds = time.perf_counter() - begun
         (only,) = document.rounds
         shown[name] = {
             "standings": document.standings(),
             "results": results_json(only.repeats[0]),
-            "report": str(report),
+            "report": str(page),
             "seconds": round(seconds, 1),
         }
         if not as_json:
             console = output.console()
-            console.print(f"\n[bold]{name}[/]: {escape(described('rulebooks', name, cls))}")
+            console.print(f"\n[bold]{name}[/]: {escape(description('rulebooks', name))}")
             print_tournament(document)
             console.print(
-                text("cli.report_after", path=str(report), seconds=f"{seconds:.1f}"), markup=False
+                text("cli.report_after", path=str(page), seconds=f"{seconds:.1f}"), markup=False
             )
     if as_json:
         output.print_json(shown)
@@ -285,32 +288,6 @@ def _play_demo(rulebook: AnyRulebook, seed: int, jobs: int, *, quiet: bool) -> a
         return arena.play_tournament(
             plan, Path(folder), arena.processes(jobs), arena.Settings(), progress.tell
         )
-
-
-def demo() -> click.Command:
-    """The verb."""
-    parameters: list[click.Parameter] = [
-        option(
-            "--seed",
-            code="option.demo_seed",
-            type=click.IntRange(0),
-            default=2020,
-            show_default=True,
-        ),
-        option(
-            "--jobs", code="option.jobs", type=click.IntRange(1, 1000), default=os.cpu_count() or 1
-        ),
-        option(
-            "-o",
-            "--out",
-            code="option.demo_out",
-            type=OUT_FOLDER,
-            default=Path("out", "demo"),
-            show_default=True,
-        ),
-        json_option(),
-    ]
-    return click.Command("demo", params=parameters, callback=_demo, help=text("help.demo"))
 
 
 # -- a tournament in the terminal --------------------------------------------------------------------------------------
