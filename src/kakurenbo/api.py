@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from kakurenbo.contest import ANONYMIZE, AnyRulebook, Player, Preparation, Release, Utility, misfit
 from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.core import check_free, sources_of, write_file, write_folder
-from kakurenbo.core.errors import UsageError
+from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.core.frames import AnonymizedFrame, frame_like
+from kakurenbo.core.messages import Message, text
 from kakurenbo.core.rng import fresh_seed, stream
 from kakurenbo.methods import registry
 
@@ -46,6 +48,10 @@ def load(group: str, name: str) -> Any:
     >>> kb.load("anonymizers", "rr")(p=0.8)
     RandomizedResponse(p=0.8, columns=None)
     """
+    if group not in registry.GROUPS:
+        raise ParameterError(
+            "group", Message("expects.choices", {"choices": registry.GROUPS}), group
+        )
     return registry.find(group, name)
 
 
@@ -77,7 +83,8 @@ def anonymize(
     Returns
     -------
     AnonymizedFrame
-        With ``frame``, of the library of ``data``, and ``claims``.
+        With ``frame``, of the library of ``data``, ``claims``, and ``unchanged``: the columns that
+        the method left as they are. A warning names them unless ``columns`` were chosen.
 
     Raises
     ------
@@ -92,7 +99,7 @@ def anonymize(
     >>> release.frame.schema == table.schema, sorted(release.claims)
     (True, ['epsilon'])
     """
-    from kakurenbo.audit.anonymizing import anonymized
+    from kakurenbo.audit.anonymizing import anonymized, unchanged_columns
     from kakurenbo.audit.frames import frame_of
     from kakurenbo.audit.methods import check_fit, load_table_method
     from kakurenbo.audit.schema import infer_schema
@@ -107,7 +114,10 @@ def anonymize(
     seed = fresh_seed() if seed is None else seed
     other = None if release is None else frame_of("release", release)
     cells, result = anonymized(frame, columns, made, stream(seed, "anonymize"), other)
-    return AnonymizedFrame(frame_like(cells, data), result.claims, seed)
+    unchanged = tuple(unchanged_columns(frame, columns, cells))
+    if unchanged and getattr(made, "columns", None) is None:  # else they were chosen
+        warnings.warn(text("anonymize.unchanged_columns", columns=unchanged), stacklevel=2)
+    return AnonymizedFrame(frame_like(cells, data), result.claims, seed, unchanged)
 
 
 def contest(name: str, **options: Any) -> Contest:

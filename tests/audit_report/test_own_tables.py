@@ -182,3 +182,15 @@ def test_a_release_that_is_the_table_itself_is_told(tmp_path: Path) -> None:
             "anonymize", "table", "rr", str(given), str(out), "--p", "0.5", "--seed", "1"
         ).err
     )
+
+
+def test_numbers_that_are_only_written_in_another_way_are_named_as_left_as_they_are(
+    tmp_path: Path,
+) -> None:
+    given = tmp_path / "table.csv"
+    rows = [f"{30 + row % 40},{10438 + 7 * row + row % 10 / 10}" for row in range(300)]
+    given.write_text("age,income\n" + "\n".join([*rows, "31,10438.25"]) + "\n")
+    out = tmp_path / "release.csv"
+    result = call("anonymize", "table", "rr", str(given), str(out), "--p", "0.2", "--seed", "1")
+    assert "10438.00" in out.read_text(), "written with two decimals"
+    assert "left as they are, row by row: income" in result.err

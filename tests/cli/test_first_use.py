@@ -193,6 +193,10 @@ def test_the_stored_listing_is_what_the_classes_say() -> None:
     assert json.loads(json.dumps(make_index())) == json.loads(INDEX.read_bytes()), "make reference"
 
 
+def test_listings_show_no_header_of_a_catalogue(call: Call) -> None:
+    assert "Content-Type" not in call("list", "anonymizers")[1]
+
+
 def test_old_names_of_commands_are_aliases(call: Call) -> None:
     for old, words in ALIASES.items():
         assert call(old, "--help")[0] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,19 @@ def test_options_of_a_contest_are_checked() -> None:
         kb.contest("amic2020", sclae="small")
     with pytest.raises(kb.UsageError, match="amic2020"):
         kb.contest("amic2021")
+
+
+def test_columns_that_a_method_leaves_as_they_are_are_named() -> None:
+    weights = [50.5 + 0.1 * row for row in range(100)]
+    table = pl.DataFrame({"age": [30 + row % 40 for row in range(100)], "weight": weights})
+    with pytest.warns(UserWarning, match="left as they are, row by row: weight"):
+        release = kb.anonymize(table, "rr", p=0.2, seed=1)
+    assert release.unchanged == ("weight",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kb.anonymize(table, "permute", seed=1).unchanged == ()
+
+
+def test_a_group_of_methods_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(kb.ParameterError, match="one of anonymizers, attacks, rulebooks"):
+        kb.load("contests", "amic2020")

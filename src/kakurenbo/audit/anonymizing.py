@@ -271,6 +271,28 @@ def csv_bytes(cells: pl.DataFrame) -> bytes:
     return shown.write_csv(line_terminator="\n").encode()
 
 
+def unchanged_columns(frame: Frame, columns: TableSchema, cells: pl.DataFrame) -> list[str]:
+    """Return columns of more than one value that a release repeats row by row.
+
+    Numbers are compared as numbers: a release may write 10438.1 as 10438.10.
+    """
+    if frame.cells.height != cells.height:
+        return []
+    varying = [name for name in cells.columns if frame.cells[name].n_unique() > 1]
+    return [name for name in varying if _is_same(columns[name], frame.cells[name], cells[name])]
+
+
+def _is_same(column: ColumnSchema, before: pl.Series, after: pl.Series) -> bool:
+    if before.equals(after):
+        return True
+    if not column.numeric:
+        return False
+    changes = (column.numbers(before) - column.numbers(after)).abs()
+    is_number = column.numbers(before).is_not_null()
+    others_same = before.filter(~is_number).equals(after.filter(~is_number))
+    return others_same and bool((changes.filter(is_number) < 10.0**-_MOST_PLACES).all())
+
+
 def _schema_of(stored: Sequence[_Stored]) -> Schema:
     return Schema(one.column for one in stored)
 

@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import click
-import polars as pl
 from rich.console import Console
 from rich.markup import escape
 
-from kakurenbo.audit.anonymizing import PROBE, anonymized, csv_bytes, stacked
+from kakurenbo.audit.anonymizing import (
+    PROBE,
+    anonymized,
+    csv_bytes,
+    stacked,
+    unchanged_columns,
+)
 from kakurenbo.audit.frames import read_frame
 from kakurenbo.audit.methods import check_fit, load_table_method, table_methods
 from kakurenbo.audit.schema import infer_schema, read_schema
@@ -192,7 +197,7 @@ def _anonymize_table(
     extras.write(release)
     if left_out := [name for name in frame.columns if name not in columns.names]:
         notices.append(_notice("anonymize.left_out", columns=left_out))
-    if same := _same_columns(frame.cells, cells):
+    if same := unchanged_columns(frame, columns, cells):
         is_same = len(same) == cells.width
         code = "release.unchanged" if is_same else "anonymize.unchanged_columns"
         notices.append(_notice(code, columns=same))
@@ -202,14 +207,6 @@ def _anonymize_table(
 
 def _notice(code: str, **parameters: Any) -> Problem:
     return Problem(code, parameters, severity=Severity.NOTICE)
-
-
-def _same_columns(before: pl.DataFrame, after: pl.DataFrame) -> list[str]:
-    """Return columns of more than one value that are the same row by row."""
-    if before.height != after.height:
-        return []
-    varying = [name for name in after.columns if before[name].n_unique() > 1]
-    return [name for name in varying if before[name].equals(after[name])]
 
 
 _TABLE = TableMethods(

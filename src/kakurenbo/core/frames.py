@@ -21,11 +21,14 @@ class AnonymizedFrame:
         Guarantees that hold by construction, such as ``epsilon`` and ``k``.
     seed : int
         With it the method makes the same release again.
+    unchanged : tuple of str
+        Columns that are released row by row as they were.
     """
 
     frame: Any
     claims: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
+    unchanged: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.frame)

@@ -281,6 +281,8 @@ def _translations(language: str) -> gettext.GNUTranslations:
 
 
 def _template(code: str, language: str, count: int | None = None) -> str | None:
+    if not code:  # the header of the catalogue
+        return None
     translations = _translations(language)
     found = code if count is None else translations.ngettext(code, code, count)
     if found == code:
