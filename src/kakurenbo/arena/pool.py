@@ -19,7 +19,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection as pipes
-from multiprocessing import forkserver, get_all_start_methods, get_context, parent_process
+from multiprocessing import (
+    forkserver,
+    get_all_start_methods,
+    get_context,
+    parent_process,
+    resource_tracker,
+)
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -157,10 +163,7 @@ class ProcessCrew:
         self._context: Any = get_context(method)
         if method == "forkserver":
             self._context.set_forkserver_preload(list(_PRELOADED))
-            with (
-                _interrupts_blocked()
-            ):  # a Ctrl-C, which the terminal sends to the server too, is for the run
-                forkserver.ensure_running()
+            _start_forkserver()
 
     @property
     def at_a_time(self) -> int:
@@ -289,11 +292,15 @@ def _end_after(parent: Any) -> None:
     os._exit(1)
 
 
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
+def _start_forkserver() -> None:
+    """Start the server with interrupts blocked: a Ctrl-C, which the terminal sends to it too, is for the run."""
+    options = list(sys.warnoptions)
+    sys.warnoptions.append("ignore:resource_tracker:UserWarning")  # which the tracker takes over
+    resource_tracker.ensure_running()  # first, because it unblocks interrupts when it starts
+    sys.warnoptions[:] = options
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
+        forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

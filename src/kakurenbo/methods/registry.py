@@ -11,9 +11,10 @@ import importlib.util
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import MappingProxyType
+from types import CodeType, MappingProxyType
 from typing import Any
 
 from kakurenbo.core.errors import KakurenboError, UsageError
@@ -79,17 +80,24 @@ def find(group: str, name: str) -> Any:
     return found
 
 
+class _SourceLoader(SourceFileLoader):
+    """Load a file without bytecode: a cache knows seconds and sizes, and misses a quick edit."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 @cache
 def _module(path: Path, digest: str) -> Any:
     """Load a file as a module; a file that changed is another module."""
     name = f"{path.stem}_{digest[:16]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None  # its name ends in .py
-    assert spec.loader is not None
+    loader = _SourceLoader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look up their module
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
         shown = {"file": str(path), "error": f"{type(error).__name__}: {error}"}
