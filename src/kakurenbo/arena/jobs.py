@@ -41,7 +41,7 @@ from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
 from kakurenbo.contest.submissions import SubmittedFiles
 from kakurenbo.core import Problem, Source
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.core.messages import spoken_in
+from kakurenbo.core.messages import Message, join_stored, messages_of, with_message
 from kakurenbo.core.remembering import Memory
 from kakurenbo.core.rng import stream
 
@@ -108,7 +108,6 @@ class Task:
         return frozenset(self.inputs[role] for role in (HANDOUT, OWN) if role in self.inputs)
 
 
-@spoken_in("en")
 def perform(task: Task, folders: Mapping[str, Files]) -> Outcome:
     """Do a task and return what it gave, whatever happens; ``folders`` are its inputs by digest."""
     started = time.perf_counter()
@@ -119,9 +118,9 @@ def perform(task: Task, folders: Mapping[str, Files]) -> Outcome:
         with _one_thread():
             outcome = _STEPS[task.kind](task, inputs)
     except KakurenboError as error:
-        outcome = Outcome(state=FAILED, cause=_message(error))
+        outcome = Outcome(state=FAILED, cause=error.message.stored())
     except MemoryError:
-        outcome = Outcome(state=FAILED, cause="it needs more memory than there is")
+        outcome = Outcome(state=FAILED, cause=Message("word.more_memory").stored())
         error_text = _traceback()
     except (
         BaseException
@@ -140,7 +139,7 @@ def load_code(*calls: MethodCall | None) -> None:
 
 def late_outcome(limit: float) -> Outcome:
     """Return what became of a job that was stopped at its time limit."""
-    cause = f"it took longer than its time limit of {limit:g} s"
+    cause = Message("job.too_slow", {"limit": f"{limit:g}"}).stored()
     return Outcome(state=FAILED, cause=cause, meta={"limit": limit, "seconds": limit})
 
 
@@ -163,10 +162,11 @@ def _prepare(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     trees[f"{OPEN}/attackers"] = _below(files, "attackers/")
     trees |= {f"{TEAMS}/{team}/handout": handout for team, handout in handouts.items() if handout}
     value = {
-        "report": dict(report or {"data": facts.data.get("source", "")}),
+        "report": dict(report or {"data": facts.source}),
         "commitments": bound.get("commitments", {}),
         "settings": facts.settings,
     }
+    value["messages"] = msgspec.to_builtins(messages_of(value))
     return Outcome(value, trees)
 
 
@@ -205,7 +205,8 @@ def _judged(
     if published:
         return Outcome(value, trees)
     state = FAILED if any(record.state == FAILED for record in records) else REFUSED
-    return Outcome(value, state=state, cause="; ".join(record.cause for record in records))
+    causes = [with_message(record.cause, record.messages) for record in records]
+    return Outcome(value, state=state, cause=join_stored(causes, "; "))
 
 
 def _already_judged(team: str, phase: Files) -> Outcome:
@@ -273,13 +274,17 @@ def _scored(
     refused: Iterable[Refusal],
     notices: Iterable[Problem] = (),
 ) -> Outcome:
+    listed = limit_refusals(list(refused))
     return Outcome(
         {
             "credits": [
                 (target, attacker, msgspec.to_builtins(score)) for target, attacker, score in scores
             ],
-            "refused": [refusal.as_json("en") for refusal in limit_refusals(list(refused))],
+            "refused": [refusal.as_json("en") for refusal in listed],
             "notices": [notice.in_language("en") for notice in notices],
+            "messages": msgspec.to_builtins(
+                messages_of([refusal.problems[0].stored() for refusal in listed])
+            ),
         }
     )
 

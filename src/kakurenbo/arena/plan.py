@@ -20,7 +20,7 @@ from kakurenbo.contest.rounds import read_records
 from kakurenbo.contest.submissions import RefusedFile, entries_of, list_submission
 from kakurenbo.core import InputError, Source, read_file, read_folder
 from kakurenbo.core.errors import KakurenboError, UsageError
-from kakurenbo.core.messages import Message
+from kakurenbo.core.messages import Message, join_stored
 from kakurenbo.core.rng import salt
 
 JUDGES, ANONYMIZERS, ATTACKERS = "judges", "anonymizers", "attackers"
@@ -69,26 +69,33 @@ class Job:
             return f"{TEAMS}/{self.team}"
         return SECRET if self.role == JUDGES else OPEN
 
+    @property
+    def text(self) -> str:
+        """What it does, in which round and repeat."""
+        return in_round(self._step.stored(), self.round, self.repeat)
+
+    @property
+    def _step(self) -> Message:
+        if self.kind == CREDIT and not self.attacker:
+            return Message("word.guesses_at", {"team": self.team})
+        codes = {ANONYMIZE: "anonymizes", JUDGE: "release_of", ATTACK: "attacks"}
+        code = "guesses_of" if self.kind == CREDIT else codes.get(self.kind, self.kind)
+        return Message(f"word.{code}", {"team": self.team, "attacker": self.attacker})
+
     def __str__(self) -> str:
-        words = {
-            PREPARE: "prepare",
-            ANONYMIZE: f"{self.team} anonymizes",
-            JUDGE: f"release of {self.team}",
-            ATTACK: f"{self.attacker} attacks {self.team}",
-            CREDIT: f"guesses of {self.attacker}" if self.attacker else f"guesses at {self.team}",
-        }
-        return f"{words.get(self.kind, self.kind)} {in_round(self.round, self.repeat)}"
+        return str(self.text)
 
 
-def in_round(name: str, repeat: int) -> str:
-    """Return where something happened, for people, who count repeats from 1.
+def in_round(what: str, name: str, repeat: int) -> str:
+    """Say where something happened, to people, who count repeats from 1.
 
     Examples
     --------
-    >>> in_round("pre", 0), in_round("pre", 1)
-    ('(pre)', '(pre, repeat 2)')
+    >>> in_round("attack", "pre", 0), in_round("attack", "pre", 1)
+    ('attack (pre)', 'attack (pre, repeat 2)')
     """
-    return f"({name}, repeat {repeat + 1})" if repeat else f"({name})"
+    code = "job.repeat" if repeat else "job.round"
+    return join_stored([what, Message(code, {"round": name, "repeat": repeat + 1}).stored()], " ")
 
 
 @dataclass(frozen=True)

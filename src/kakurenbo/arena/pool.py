@@ -37,8 +37,9 @@ from kakurenbo.clusters import connected, parcel_key
 from kakurenbo.contest import Files
 from kakurenbo.core.compiling import announce, announce_with
 from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.messages import Message
 
-DIED = "its worker process died each time (killed, or out of memory)"
+DIED = Message("word.worker_died").stored()
 _PRELOADED = (
     "kakurenbo.arena.jobs",
     "numba",
@@ -60,7 +61,7 @@ CodeOf = Callable[[str], Sequence[MethodCall]]
 class Workers:
     """Workers by their name for people (``2 processes``), and how to open them."""
 
-    name: str
+    name: Message
     open: Callable[[CodeOf], AbstractContextManager[ProcessCrew]]
 
 
@@ -74,7 +75,7 @@ def processes(count: int) -> Workers:
             with crew.closing():
                 yield crew
 
-    return Workers("1 process" if count == 1 else f"{count} processes", opened)
+    return Workers(Message("word.processes", {"count": count}), opened)
 
 
 def cluster(address: str, judges: int = 1) -> Workers:
@@ -87,7 +88,7 @@ def cluster(address: str, judges: int = 1) -> Workers:
             with crew.closing():
                 yield crew
 
-    return Workers(f"the cluster at {address}", opened)
+    return Workers(Message("word.cluster", {"address": address}), opened)
 
 
 # -- processes of this machine -------------------------------------------------------------------------------------------
@@ -395,7 +396,8 @@ class ClusterCrew(ProcessCrew):
         if type(error).__name__ == "KilledWorker":
             return DIED
         message = " ".join(str(error).split())[:300]
-        return f"its worker could not do it ({type(error).__name__}: {message})"
+        reason = f"{type(error).__name__}: {message}"
+        return Message("word.worker_failed", {"error": reason}).stored()
 
     def dismiss(self, role: str) -> None:
         if role == JUDGES:

@@ -22,6 +22,7 @@ from kakurenbo.contest import Credit, RoundResults, team_of
 from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals, round_results
 from kakurenbo.contest.results import MISSING, REFUSED
 from kakurenbo.contest.submissions import named_tables
+from kakurenbo.core.messages import Message, with_message
 from kakurenbo.methods import registry
 from kakurenbo.reports import Document, FailureEntry, PlayerEntry, make_document
 
@@ -43,10 +44,10 @@ def collect(plan: Plan, results: Mapping[Job, Result]) -> Document:
             failures += part.failures()
     failures += [
         FailureEntry(
-            str(job),
+            job.text,
             job.attacker or team_of(job.team),
             result.state,
-            result.cause,
+            result.reason,
             job.round,
             job.repeat,
         )
@@ -58,7 +59,7 @@ def collect(plan: Plan, results: Mapping[Job, Result]) -> Document:
         rounds,
         records,
         players=_players(plan),
-        reports={name: part.preparation.get("report", {}) for name, part in first.items()},
+        reports={name: part.report for name, part in first.items()},
         claims={name: part.claims() for name, part in first.items()},
         failures=failures,
         manifest=_manifest(plan, results, first[plan.rounds[0]]),
@@ -97,6 +98,15 @@ class PlayedRepeat:
         self.records = self._records()
         self.results = self._results()
 
+    @property
+    def report(self) -> Mapping[str, Any]:
+        """What is known of the data."""
+        messages = self.preparation.get("messages", {})
+        return {
+            name: with_message(value, messages) if isinstance(value, str) else value
+            for name, value in self.preparation.get("report", {}).items()
+        }
+
     def _records(self) -> list[ReleaseRecord]:
         """Return what became of every release, one for every team at least."""
         plan, records = self._plan, list[ReleaseRecord]()
@@ -105,12 +115,12 @@ class PlayedRepeat:
                 records += msgspec.convert(result.value["records"], list[ReleaseRecord])
             else:
                 records += [
-                    ReleaseRecord(target, job.team, FAILED, result.cause)
+                    ReleaseRecord(target, job.team, FAILED, result.reason)
                     for target in plan.targets[job.team]
                 ]
         teams = plan.facts.teams if plan.facts else ()
         records += [
-            ReleaseRecord(team, team, MISSING, "nothing was handed in")
+            ReleaseRecord(team, team, MISSING, Message("word.nothing_handed_in").stored())
             for team in teams
             if team not in plan.targets
         ]
@@ -143,31 +153,36 @@ class PlayedRepeat:
 
     def failures(self) -> Iterator[FailureEntry]:
         """Releases that were refused, missing or failed, guesses that were refused or are missing."""
-        where = in_round(self._name, self._repeat)
 
         def entry(what: str, team: str, state: str, cause: str, file: str = "") -> FailureEntry:
-            place = f"{what} {where}"
+            place = in_round(what, self._name, self._repeat)
             return FailureEntry(place, team, state, cause, self._name, self._repeat, file)
 
         for record in self.records:
             if record.state in (REFUSED, MISSING, FAILED):
                 file = record.files[0] if len(record.files) == 1 else ""
-                what = f"release of {record.target}"
-                yield entry(what, record.team, record.state, record.cause, file)
+                what = Message("word.release_of", {"team": record.target}).stored()
+                cause = with_message(record.cause, record.messages)
+                yield entry(what, record.team, record.state, cause, file)
         for _, result in self._jobs.get(CREDIT, []):
             for refusal in result.value.get("refused", ()):
                 team, file, problem = (refusal[key] for key in ("team", "file", "problem"))
-                yield entry(f"guesses of {team}", team, REFUSED, problem, file)
+                what = Message("word.guesses_of", {"attacker": team}).stored()
+                cause = with_message(problem, result.value["messages"])
+                yield entry(what, team, REFUSED, cause, file)
         for entrant in self._plan.entrants:
             for target in self.results.in_play if entrant.guesses is not None else ():
                 is_missing = self.results.credit(target, entrant.team) is None
                 if is_missing and team_of(target) != entrant.team:
-                    what = f"guess of {entrant.team} at {target}"
-                    yield entry(what, entrant.team, MISSING, "there is no valid guess")
+                    about = {"attacker": entrant.team, "team": target}
+                    what = Message("word.guess_at", about).stored()
+                    cause = Message("word.no_valid_guess").stored()
+                    yield entry(what, entrant.team, MISSING, cause)
 
 
 def _players(plan: Plan) -> list[PlayerEntry]:
     players = []
+    published = Message("word.published_files").stored()
     for entrant in plan.entrants:
         is_published = plan.phase is not None and entrant.team in plan.targets
         parameters: Mapping[str, str] = {}
@@ -177,7 +192,7 @@ def _players(plan: Plan) -> list[PlayerEntry]:
             PlayerEntry(
                 team=entrant.team,
                 name=entrant.name,
-                anonymizer=entrant.anonymizer_text or ("published files" if is_published else ""),
+                anonymizer=entrant.anonymizer_text or (published if is_published else ""),
                 attack=entrant.attack_text,
                 sweep=entrant.sweep,
                 parameters=parameters,
@@ -198,8 +213,8 @@ def _refused_files(plan: Plan) -> Iterator[FailureEntry]:
                 refused += named_tables(plan.rules, entrant.team, sources)[1]
             refusals += [Refusal.of(entrant.team, file, problems) for file, problems in refused]
     for refusal in limit_refusals(refusals):
-        cause = refusal.problems[0].in_language("en")
-        what = f"files of {refusal.team}"
+        cause = refusal.problems[0].stored()
+        what = Message("word.files_of", {"team": refusal.team}).stored()
         yield FailureEntry(what, refusal.team, REFUSED, cause, plan.rounds[0], 0, refusal.file)
 
 

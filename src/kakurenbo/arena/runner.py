@@ -45,6 +45,7 @@ from kakurenbo.contest import Files
 from kakurenbo.contest.facts import part_folder
 from kakurenbo.core import read_folder
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import join_stored, with_message
 from kakurenbo.core.remembering import Memory
 
 SKIPPED = "skipped"
@@ -429,8 +430,10 @@ def obstacle(job: Job, need: Job, result: Result) -> str:
     if result.state == DONE and (not is_about_target or job.team in result.value["targets"]):
         return ""
     causes = [
-        record["cause"]
+        with_message(record["cause"], record["messages"])
         for record in result.value.get("records", ())
         if record["target"] == job.team
     ]
-    return f"{need}: {causes[0] if causes else result.cause}" if result.key else result.cause
+    if not result.key:
+        return result.reason
+    return join_stored([need.text, causes[0] if causes else result.reason], ": ")

@@ -24,9 +24,11 @@ import msgspec
 
 from kakurenbo.contest import CONTEST_FILE, Files
 from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.records import take_messages
 from kakurenbo.contest.schedule import NO_SCHEDULE
-from kakurenbo.core import README_FILES, json_bytes, json_object, read_file, read_folder
+from kakurenbo.core import README_FILES, Message, json_bytes, json_object, read_file, read_folder
 from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.messages import with_message
 from kakurenbo.core.remembering import Memory
 
 DONE, REFUSED, FAILED = "done", "refused", "failed"
@@ -113,6 +115,15 @@ class Result:
     value: Mapping[str, Any] = field(default_factory=dict)
     trees: Mapping[str, TreeDigests] = field(default_factory=dict)
     cause: str = ""
+    messages: Mapping[str, Message] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        take_messages(self, "cause")
+
+    @property
+    def reason(self) -> str:
+        """The cause with its message."""
+        return with_message(self.cause, self.messages)
 
 
 class RunStore:
@@ -189,7 +200,9 @@ class RunStore:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(data)
             (temporary / "meta.json").write_bytes(json_bytes(dict(meta)))
-            (temporary / "result.json").write_bytes(json_bytes(msgspec.to_builtins(result)))
+            (temporary / "result.json").write_bytes(
+                json_bytes(msgspec.to_builtins(result, enc_hook=str))
+            )
             self._remove(root, result.key)
             os.rename(temporary, final)
         finally:

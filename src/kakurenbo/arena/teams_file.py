@@ -110,14 +110,19 @@ class Entrant:
         """How it anonymizes, for people."""
         if self.anonymizer is not None:
             return self.anonymizer.told(self.swept)
-        return f"files in {self.release.name}" if self.release else ""
+        return files_in(self.release) if self.release else ""
 
     @property
     def attack_text(self) -> str:
         """How it attacks, for people."""
         if self.attack is not None:
             return self.attack.told(self.swept)
-        return f"files in {self.guesses.name}" if self.guesses else ""
+        return files_in(self.guesses) if self.guesses else ""
+
+
+def files_in(folder: Path) -> str:
+    """Name the files of a folder, for people."""
+    return Message("word.files_in", {"name": folder.name}).stored()
 
 
 @dataclass(frozen=True)

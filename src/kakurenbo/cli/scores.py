@@ -11,7 +11,7 @@ from kakurenbo.cli import output
 from kakurenbo.cli.output import add_column, console
 from kakurenbo.contest import AnyRulebook, Credit, Figure, Unit, Utility
 from kakurenbo.contest.results import NO_AWARDS
-from kakurenbo.core.messages import language, retold, text, text_or
+from kakurenbo.core.messages import language, text, text_or
 from kakurenbo.reports import FigureEntry, Ranking
 from kakurenbo.reports.document import constant_answer
 from kakurenbo.reports.numbers import (
@@ -78,10 +78,7 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
             code = "measure.at_least" if threshold.minimum else "measure.at_most"
             needed = text(code, bound=bound.partition(" ")[2])
             mark = passes_text(threshold.met_by(score.value))
-        limits = (
-            f"{output.label(key)} {retold(shown_value(limit))}"
-            for key, limit in score.limit.items()
-        )
+        limits = (f"{output.label(key)} {shown_value(limit)}" for key, limit in score.limit.items())
         direction = text("figure.higher" if score.higher_is_better else "figure.lower")
         label = f"{name} {declared.label}" if declared.label else name
         limit = escape(", ".join(limits))

@@ -28,7 +28,6 @@ from kakurenbo.contest.credit import Credit
 from kakurenbo.contest.declarations import ANONYMIZE
 from kakurenbo.contest.facts import ANSWER, CONTEST_FILE, TARGET, ContestFacts, part_folder
 from kakurenbo.contest.folders import ContestFolder, Files
-from kakurenbo.contest.measure import Measurement
 from kakurenbo.contest.preparation import Preparation, PreparedRound, Publication
 from kakurenbo.contest.readme import readme_files
 from kakurenbo.contest.records import (
@@ -37,6 +36,7 @@ from kakurenbo.contest.records import (
     RefusedAttachment,
     ReleaseRecord,
     recorded,
+    threshold_cause,
 )
 from kakurenbo.contest.results import (
     DISQUALIFIED,
@@ -57,10 +57,10 @@ from kakurenbo.core import (
     Source,
     add_notices,
     collect_notices,
-    summed_up,
+    group_notices,
 )
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.core.messages import spoken_in
+from kakurenbo.core.messages import Message, with_message
 from kakurenbo.core.remembering import Memory, remembering_tables
 from kakurenbo.core.rng import stream
 from kakurenbo.methods.base import Anonymizer, Release
@@ -108,7 +108,10 @@ def isolate() -> Iterator[Failure]:
 
 def describe_error(error: Exception, length: int = _MAX_ERROR) -> str:
     """Return type and message of an exception as one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:length]}"
+    kind = type(error).__name__
+    if isinstance(error, KakurenboError):
+        return Message("error.at", {"place": kind, "error": error.message}).stored()
+    return f"{kind}: {' '.join(str(error).split())[:length]}"
 
 
 # -- prepare, anonymize --------------------------------------------------------------------------------------------------
@@ -211,7 +214,6 @@ class Attachments:
         return rules.attach(handout, submission, self.value)
 
 
-@spoken_in("en")
 def judge_release(
     prepared: PreparedRound[Any],
     target: str,
@@ -243,7 +245,7 @@ def judge_release(
     unpublished = record.state == FAILED or (record.state == REFUSED and record.measurements)
     if attached and attachments.refused is None and unpublished:
         # Perhaps an attachment is to blame: a declared method that fails, a form that is too long once it is published.
-        blamed = Attachments.failed(attached, record.cause)
+        blamed = Attachments.failed(attached, with_message(record.cause, record.messages))
         without = _judge_files(prepared, target, files, blamed, with_disqualified)
         if without.record.state not in (FAILED, REFUSED):
             outcome = without
@@ -272,7 +274,7 @@ def _judge_files(
         target,
         team,
         FAILED,
-        notices=summed_up(left_out, "en"),
+        notices=recorded(group_notices(left_out)),
         attachments=(RefusedAttachment.of(attachments.refused),) if attachments.refused else (),
     )
     with isolate() as failure, collect_notices() as notices:
@@ -291,10 +293,10 @@ def _judge_files(
         measured = replace(
             record,
             measurements=utility.measurements(),
-            notices=summed_up((*notices, *unchanged, *utility.notices, *left_out), "en"),
+            notices=recorded(group_notices((*notices, *unchanged, *utility.notices, *left_out))),
         )
         if not utility.passes:
-            cause = _failed_thresholds(measured.measurements)
+            cause = threshold_cause(measured.measurements)
             measured = replace(measured, state=DISQUALIFIED, cause=cause)
             if not with_disqualified:
                 return ReleaseOutcome(measured)
@@ -306,7 +308,7 @@ def _judge_files(
     if failure.error:  # a step that fails on one team's files must not stop the others
         return ReleaseOutcome(replace(record, cause=failure.error))
     if unreadable is not None:
-        problem = recorded(unreadable)[0]
+        problem = unreadable[0].as_message()
         refusal = Problems.of("release.unreadable", sources[0].name, problem=problem)
         return _refused(measured, refusal)
     return outcome
@@ -322,7 +324,7 @@ def _refused(record: ReleaseRecord, problems: Problems) -> ReleaseOutcome:
 def _left_out(problem: Problem) -> Problem:
     """Return the notice that a problem of an attachment cost the attachment alone."""
     inside = replace(problem, file="") if problem.row is None else problem
-    parameters = {"problem": inside.in_language("en")}
+    parameters = {"problem": inside.as_message()}
     return Problem("release.attachment_refused", parameters, problem.file, severity=Severity.NOTICE)
 
 
@@ -332,14 +334,6 @@ def _unchanged(rules: AnyRulebook, handout: Any, submission: Any) -> tuple[Probl
     if released is None or not rules.is_unchanged(*released):
         return ()
     return (Problem("release.published_unchanged", severity=Severity.NOTICE),)
-
-
-def _failed_thresholds(measurements: Sequence[Measurement]) -> str:
-    failed = [measured for measured in measurements if measured.passes is False]
-    return ", ".join(
-        f"{measured.name} is {float(measured.value):.6g}, must be {measured.threshold}"
-        for measured in failed
-    )
 
 
 def _published(
@@ -536,7 +530,6 @@ class GuessesOutcome:
         return [(guess.target, guess.score) for guess in self.scores]
 
 
-@spoken_in("en")
 def judge_guesses(
     targets: PublishedTargets, attacker: str, submitted: Sequence[Source]
 ) -> GuessesOutcome:
@@ -579,7 +572,6 @@ def judge_guess(
     return rules.score_guess(rules.answer_for(answer, attacker), guess)
 
 
-@spoken_in("en")
 def judge_sample_attack(targets: PublishedTargets, name: str) -> GuessesOutcome:
     """Run one of the organizers' attacks on every target; one on which it fails lacks that score alone."""
     scores: list[ScoredGuess] = []

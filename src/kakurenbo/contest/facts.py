@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
-from kakurenbo.core import STANDARD_INPUT, InputError, Source, json_bytes, read_json
+from kakurenbo.core import STANDARD_INPUT, InputError, Message, Source, json_bytes, read_json
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import messages_of, with_message
 
 CONTEST_FILE = "contest.json"
 _MAX_BYTES = 1_000_000
@@ -58,6 +59,8 @@ class ContestFacts:
         Whose folder it is; what was published in it.
     commitments : str
         In a folder made at publication: SHA-256 of the commitments of the preparation before it.
+    messages : mapping of str to Message
+        The messages of the texts in ``data``, by these texts. Left out where there are none.
     """
 
     rulebook: str
@@ -74,6 +77,17 @@ class ContestFacts:
     team: str = ""
     target: str = ""
     commitments: str = ""
+    messages: Mapping[str, Message] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if messages := messages_of(self.data):
+            object.__setattr__(self, "data", msgspec.to_builtins(self.data, enc_hook=str))
+            object.__setattr__(self, "messages", messages)
+
+    @property
+    def source(self) -> str:
+        """Where the data came from, in words."""
+        return with_message(self.data.get("source", ""), self.messages)
 
     def of(self, folder: str, **changes: str) -> ContestFacts:
         """The same facts in another folder."""
@@ -81,7 +95,7 @@ class ContestFacts:
 
     def as_bytes(self) -> bytes:
         """The content of ``contest.json``; keys that came later are left out where they are empty."""
-        later = {"judges": self.judges, "schedule": self.schedule}
+        later = {"judges": self.judges, "schedule": self.schedule, "messages": self.messages}
         content: dict[str, Any] = msgspec.to_builtins(self)
         return json_bytes({key: value for key, value in content.items() if later.get(key, True)})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kakurenbo.contest.credit import Credit
@@ -13,7 +13,8 @@ from kakurenbo.contest.guesses import scores_per_target
 from kakurenbo.contest.measure import Measurement
 from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, REFUSED, RoundResults
 from kakurenbo.contest.rulebook import AnyRulebook
-from kakurenbo.core import LISTED_PER_FILE, Problem, Problems, messages
+from kakurenbo.core import LISTED_PER_FILE, Message, Problem, Problems, messages
+from kakurenbo.core.messages import StoredText, messages_of, with_message
 
 PUBLISHED, SUPERSEDED = "published", "superseded"
 """States of a release beside the reasons why it has no score: ``superseded`` where later tables of the team count."""
@@ -22,10 +23,14 @@ STATES = (PUBLISHED, SUPERSEDED, DISQUALIFIED, REFUSED, MISSING, FAILED)
 
 @dataclass(frozen=True)
 class RefusedAttachment:
-    """A file that came with a release, and every problem for which it was refused."""
+    """A file that came with a release, every problem for which it was refused, and their messages by text."""
 
     file: str
     problems: tuple[str, ...]
+    messages: Mapping[str, Message] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        take_messages(self, "problems")
 
     @classmethod
     def of(cls, problems: Problems) -> RefusedAttachment:
@@ -51,6 +56,8 @@ class ReleaseRecord:
         What was submitted.
     attachments : tuple of RefusedAttachment
         Attachments that were refused; the release counts without them.
+    messages : mapping of str to Message
+        The messages of cause, notices and problems, by their English texts.
     """
 
     target: str
@@ -62,6 +69,10 @@ class ReleaseRecord:
     problems: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     attachments: tuple[RefusedAttachment, ...] = ()
+    messages: Mapping[str, Message] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        take_messages(self, "cause", "notices", "problems")
 
     def public(self) -> ReleaseRecord:
         """Return what everybody may see: no cell of the submission, no difference from the team's data."""
@@ -69,6 +80,7 @@ class ReleaseRecord:
             replace(measured, limit={}, parts={}) for measured in self.measurements
         )
         cause = self.cause if self.state in (DISQUALIFIED, MISSING, SUPERSEDED) else ""
+        cause = with_message(cause, self.messages)
         return ReleaseRecord(self.target, self.team, self.state, cause, measurements)
 
     @property
@@ -142,9 +154,38 @@ def limit_refusals(refusals: Sequence[Refusal]) -> list[Refusal]:
 
 def recorded(problems: Iterable[Problem | str]) -> tuple[str, ...]:
     """Return problems as records keep them: in English, so that anybody makes the same bytes again."""
-    return tuple(
-        problem if isinstance(problem, str) else problem.in_language("en") for problem in problems
-    )
+    return tuple(problem if isinstance(problem, str) else problem.stored() for problem in problems)
+
+
+def threshold_cause(measurements: Iterable[Measurement]) -> StoredText:
+    """Return why a release is out of play that misses thresholds."""
+    failed = [
+        Message(
+            "release.threshold",
+            {
+                "score": measured.name,
+                "number": f"{float(measured.value):.6g}",
+                "bound": str(measured.threshold),
+            },
+        )
+        for measured in measurements
+        if measured.passes is False
+    ]
+    return Message("release.thresholds", {"failed": failed}).stored()
+
+
+def take_messages(record: Any, *fields: str) -> None:
+    """Keep plain texts in some fields, and their messages in the field ``messages``."""
+    known: dict[str, Message] = dict(record.messages)
+    messages: dict[str, Message] = {}
+    for name in fields:
+        value = getattr(record, name)
+        texts = (value,) if isinstance(value, str) else value
+        known |= messages_of(texts)
+        plain = tuple(map(str, texts))
+        messages |= {text: known[text] for text in plain if text in known}
+        object.__setattr__(record, name, plain[0] if isinstance(value, str) else plain)
+    object.__setattr__(record, "messages", messages)
 
 
 def round_results(

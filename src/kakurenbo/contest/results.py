@@ -13,7 +13,7 @@ from typing import Any
 
 from kakurenbo.contest.credit import Credit
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Message
+from kakurenbo.core.messages import Message, StoredText, join_stored
 
 DISQUALIFIED, MISSING, REFUSED, FAILED, WITHDREW = (
     "disqualified",
@@ -22,14 +22,10 @@ DISQUALIFIED, MISSING, REFUSED, FAILED, WITHDREW = (
     "failed",
     "withdrew",
 )
+STATES = (DISQUALIFIED, MISSING, REFUSED, FAILED, WITHDREW)
 """Why a target has no score."""
-NOT_RANKED = "not ranked"
 NO_AWARDS = "no_awards"
 """The detail of standings that says in a sentence why a round gives no awards."""
-ONLY_ATTACKS = "only attacks"
-"""The note of a team that no round has a release of, refused or not: none was expected of it."""
-DOES_NOT_ATTACK = "does not attack"
-"""The note of a team that attacks in no round, and stands in the attack ranking all the same."""
 
 
 def team_of(target: str) -> str:
@@ -278,11 +274,10 @@ def shown_unranked(
     scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None = None
 ) -> tuple[Standing, ...]:
     """Lines that stand below a ranking: organizers' attacks and teams, with their scores and notes but no rank."""
-    told = {
-        name: ", ".join(filter(None, (NOT_RANKED, (notes or {}).get(name, "")))) for name in scores
-    }
+    not_ranked, notes = Message("word.not_ranked").stored(), notes or {}
     return tuple(
-        Standing(name, scores[name], None, told[name]) for name in sorted(scores, key=by_number)
+        Standing(name, scores[name], None, join_stored([not_ranked, notes.get(name, "")]))
+        for name in sorted(scores, key=by_number)
     )
 
 
@@ -302,7 +297,7 @@ def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:
     if not any(
         team_of(target) == team for results in rounds.values() for target in results.targets
     ):
-        return ONLY_ATTACKS
+        return Message("word.only_attacks").stored()
     found = {}
     for name, results in rounds.items():
         own = [target for target in results.targets if team_of(target) == team]
@@ -311,13 +306,23 @@ def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:
         elif all(target in results.out for target in own):
             found[name] = results.out[own[-1]]
     if len(rounds) == 1:
-        return next(iter(found.values()), "")
-    return ", ".join(f"{why} in {name}" for name, why in found.items())
+        return next((state_note(why) for why in found.values()), "")
+    return join_stored(
+        Message("word.in_round", {"state": state_note(why), "round": name}).stored()
+        for name, why in found.items()
+    )
+
+
+def state_note(state: str) -> StoredText:
+    """Return the note of a team whose release has no score."""
+    return Message(f"word.{state}" if state in STATES else state).stored()
 
 
 def why_no_attack(team: str, rounds: Mapping[str, RoundResults]) -> str:
     """The note of a team that is among the attackers of no round; empty for one that is, whatever its guesses were worth."""
-    return "" if any(team in results.attackers for results in rounds.values()) else DOES_NOT_ATTACK
+    if any(team in results.attackers for results in rounds.values()):
+        return ""
+    return Message("word.does_not_attack").stored()
 
 
 def weights_of(rounds: Iterable[str], weights: Mapping[str, Fraction]) -> Mapping[str, Fraction]:

@@ -63,6 +63,7 @@ from kakurenbo.contest.submissions import (
 from kakurenbo.core import (
     LISTED_PER_FILE,
     InputError,
+    Message,
     Problem,
     Problems,
     Source,
@@ -71,6 +72,7 @@ from kakurenbo.core import (
     read_json,
 )
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import with_message
 
 RELEASES_FILE = "releases.json"
 _MAX_DIGITS = 6  # of the number of a submission
@@ -149,7 +151,7 @@ def judge_team(
     if not files.sources and files.refused:
         return [ReleaseOutcome(_nothing_to_judge(team, files.refused))]
     if not files.sources:
-        missing = ReleaseRecord(team, team, MISSING, "nothing was handed in")
+        missing = ReleaseRecord(team, team, MISSING, Message("word.nothing_handed_in").stored())
         return [ReleaseOutcome(missing)]
     phase = prepared.rules.phase(ANONYMIZE)
     outcomes = [
@@ -175,7 +177,7 @@ def _nothing_to_judge(team: str, refused: Sequence[RefusedFile]) -> ReleaseRecor
 
 
 def _superseded(outcome: ReleaseOutcome, keep: int) -> ReleaseOutcome:
-    cause = f"the last {keep} tables of a team count"
+    cause = Message("word.last_tables", {"keep": keep}).stored()
     record = replace(outcome.record, state=SUPERSEDED, cause=cause)
     return ReleaseOutcome(record, submitted=outcome.submitted)
 
@@ -325,7 +327,11 @@ def attach_to_round(
         files = {name: data for name, data in files.items() if name.split("/")[1] != team}
         files |= outcome.files
         known = records[team].notices
-        notices += [(team, notice) for notice in outcome.record.notices if notice not in known]
+        notices += [
+            (team, with_message(notice, outcome.record.messages))
+            for notice in outcome.record.notices
+            if notice not in known
+        ]
         records[team] = outcome.record
         attached += [(team, source.name) for source in submitted.sources]
     old = (f"public/{COMMITMENTS_FILE}", f"answers/{OPENING_FILE}", f"public/{RELEASES_FILE}")

@@ -24,9 +24,8 @@ from kakurenbo.contest.records import Refusal, ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED, MISSING
 from kakurenbo.contest.rounds import ScoredRound
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Message
+from kakurenbo.core.messages import Message, join_stored, messages_of
 from kakurenbo.reports.document import (
-    COMMITTEE,
     RANKINGS,
     Document,
     FailureEntry,
@@ -87,7 +86,9 @@ def make_document(
         )
         for name, repeats in rounds.items()
     ]
-    return _build(rulebook, entries, players, failures, manifest or {}, judges)
+    every = [record for repeats in records.values() for listed in repeats for record in listed]
+    messages = {text: message for record in every for text, message in record.messages.items()}
+    return _build(rulebook, entries, players, failures, manifest or {}, judges, messages)
 
 
 def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
@@ -99,17 +100,20 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
         contest |= {name: msgspec.to_builtins(value)} if value else {}
 
     def failure(what: str, state: str, refusal: Refusal) -> FailureEntry:
-        cause = refusal.problems[0].in_language("en")
+        cause = refusal.problems[0].stored()
         return FailureEntry(what, refusal.team, state, cause, facts.round, file=refusal.file)
+
+    def guesses_of(team: str) -> str:
+        return Message("word.guesses_of", {"attacker": team}).stored()
 
     return make_document(
         rulebook,
         {facts.round: [results]},
         {facts.round: [scored.records]},
         players=[PlayerEntry(team, excluded=team in results.excluded) for team in teams],
-        reports={facts.round: {"data": facts.data.get("source", "")}},
+        reports={facts.round: {"data": facts.source}},
         failures=[
-            *(failure(f"guesses of {file.team}", "refused", file) for file in scored.refused),
+            *(failure(guesses_of(file.team), "refused", file) for file in scored.refused),
             *(failure(file.file, "failed", file) for file in scored.failed),
         ],
         judges=facts.judges,
@@ -155,6 +159,7 @@ def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> 
         [failure for part in parts for failure in part.failures],
         {"contest": contest, "commitments": commitments},
         judges,
+        {text: message for part in parts for text, message in part.messages.items()},
     )
 
 
@@ -196,7 +201,13 @@ def document_without(rulebook: AnyRulebook, document: Document, names: Sequence[
         for entry in document.rounds
     ]
     rules = rulebook.defaulting(document.settings)
-    inputs = (document.players, document.failures, document.manifest, document.judges)
+    inputs = (
+        document.players,
+        document.failures,
+        document.manifest,
+        document.judges,
+        document.messages,
+    )
     return _build(rules, entries, *inputs)
 
 
@@ -206,7 +217,14 @@ def _disqualified(release: ReleaseEntry, repeats: Sequence[RoundResults]) -> Rel
     if not is_out or release.state == DISQUALIFIED:
         return release
     count = release.of_repeats
-    return replace(release, state=DISQUALIFIED, verdict=DISQUALIFIED, cause="", in_repeats=count)
+    return replace(
+        release,
+        state=DISQUALIFIED,
+        verdict=DISQUALIFIED,
+        cause="",
+        below_threshold=False,
+        in_repeats=count,
+    )
 
 
 def recompute(document: Document) -> Document:
@@ -232,6 +250,7 @@ def _build(
     failures: Sequence[FailureEntry],
     manifest: Mapping[str, Any],
     judges: Sequence[str],
+    messages: Mapping[str, Message],
 ) -> Document:
     """Compute a document; of its rounds name, report, releases and repeats are the inputs."""
     results = {entry.name: entry.repeats for entry in rounds}
@@ -255,7 +274,25 @@ def _build(
         )
     )
     figures = figure_entries(rulebook, document.rounds, rankings)
-    return with_verdicts(replace(document, figures=figures))
+    messages = _messages_in(document, messages)
+    return with_verdicts(replace(document, figures=figures, messages=messages))
+
+
+def _messages_in(document: Document, known: Mapping[str, Message]) -> dict[str, Message]:
+    """Return the messages of all texts of a document, by their English."""
+    lines = [line for ranking in document.rankings.values() for line in ranking.lines]
+    texts: list[Any] = [line.note for line in lines] + list(document.details.values())
+    for failure in document.failures:
+        texts += [failure.what, failure.cause]
+    for player in document.players:
+        texts += [player.anonymizer, player.attack]
+    for entry in document.rounds:
+        texts += entry.report.values()
+        for release in entry.releases.values():
+            texts += [release.cause, *release.notices, *release.problems]
+    known = {**known, **messages_of(texts)}
+    used = [text for text in texts if isinstance(text, str) and text in known]
+    return {text: known[text] for text in sorted(map(str, used))}
 
 
 def figure_entries(
@@ -296,8 +333,8 @@ def ranked(
         lines = list(ranking.lines)
         for place, line in enumerate(lines):
             if team_of(line.team) in judges:  # it is ranked like every team
-                note = ", ".join(filter(None, (line.note, COMMITTEE)))
-                lines[place] = replace(line, note=note)
+                member = Message("word.committee").stored()
+                lines[place] = replace(line, note=join_stored([line.note, member]))
         rankings[name] = replace(ranking, lines=tuple(lines))
     return rankings, entitled_awards(awards, standings[0].award_for, rounds), details
 
@@ -357,7 +394,7 @@ def _means(
                 team=line.team,
                 score=None if line.score is None else float(line.score),
                 rank=line.rank,
-                note="; ".join(dict.fromkeys(filter(None, notes))),
+                note=join_stored(dict.fromkeys(notes), "; "),
                 n=len(repeats),
                 low=interval.low,
                 high=interval.high,

@@ -7,7 +7,7 @@ two runs of the same plan can be compared byte for byte.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -16,13 +16,11 @@ from kakurenbo.contest import Chance, Measurement, RoundResults, Unit, by_number
 from kakurenbo.contest.readme import judges_text
 from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
-from kakurenbo.core import json_bytes
-from kakurenbo.core.messages import render
+from kakurenbo.core import Message, json_bytes
+from kakurenbo.core.messages import render, with_message
 from kakurenbo.reports.estimates import Estimate
 
 FORMAT = 3  # raise when fields come to mean something else
-COMMITTEE = "committee member"
-"""The note of a team whose members belong to the committee."""
 RANKINGS = ("anonymization", "attack", "overall")
 
 
@@ -191,6 +189,8 @@ class ReleaseEntry:
         Accuracy of blind guessing and of the contest's constant answer on this release.
     verdicts : mapping of language to str
         What became of it in a sentence: what attacks found beside chance, and whether it holds the rules.
+    below_threshold : bool or None
+        Whether thresholds put it out of play, not organizers; None in documents of an earlier version.
     """
 
     target: str
@@ -214,6 +214,7 @@ class ReleaseEntry:
     chance: float | None = None
     constant: float | None = None
     verdicts: Mapping[str, str] = field(default_factory=dict)
+    below_threshold: bool | None = None
 
     @property
     def failed_measurements(self) -> tuple[Measurement, ...]:
@@ -222,9 +223,9 @@ class ReleaseEntry:
     @property
     def is_below_threshold(self) -> bool:
         """Whether it is out of play by a threshold, not by a decision of the organizers."""
-        failed = self.failed_measurements
-        by_threshold = any(self.cause.startswith(f"{measured.name} is ") for measured in failed)
-        return self.state == DISQUALIFIED and bool(failed) and (by_threshold or not self.cause)
+        if self.below_threshold is None:
+            return self.state == DISQUALIFIED and bool(self.failed_measurements)
+        return self.below_threshold
 
     @property
     def standing(self) -> str:
@@ -388,6 +389,8 @@ class Document:
         What it taught, in a sentence each.
     manifest : mapping
         What is needed to play it again.
+    messages : mapping of str to Message
+        The messages of its texts (causes, notices, notes ...), by their English.
     """
 
     rulebook: RulebookEntry
@@ -406,13 +409,14 @@ class Document:
     figures: Mapping[str, FigureEntry] = field(default_factory=dict)
     verdicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    messages: Mapping[str, Message] = field(default_factory=dict)
     format: int = FORMAT
 
     def as_builtins(self) -> dict[str, Any]:
         """The document as plain data, ready for JSON."""
         # Through the types once, so that a number is written in one way: 3 hits are 3.0 wherever they come from.
         content: dict[str, Any] = msgspec.to_builtins(
-            msgspec.convert(msgspec.to_builtins(self), Document)
+            msgspec.convert(msgspec.to_builtins(self, enc_hook=str), Document)
         )
         for results in (results for entry in content["rounds"] for results in entry["repeats"]):
             for name in ("unranked", "excluded"):  # sets have no order of their own
@@ -474,6 +478,46 @@ class Document:
         decided = {release.team for release in out if not release.is_below_threshold}
         return frozenset(release.team for release in out) - decided
 
+    def with_messages(self) -> Document:
+        """Return a document that was read from a file, its texts with their messages."""
+
+        def known(value: Any) -> Any:
+            return with_message(value, self.messages) if isinstance(value, str) else value
+
+        rankings = {
+            name: replace(
+                ranking,
+                lines=tuple(replace(line, note=known(line.note)) for line in ranking.lines),
+            )
+            for name, ranking in self.rankings.items()
+        }
+        rounds = [
+            replace(
+                entry,
+                report={name: known(value) for name, value in entry.report.items()},
+                releases={
+                    target: replace(release, cause=known(release.cause))
+                    for target, release in entry.releases.items()
+                },
+            )
+            for entry in self.rounds
+        ]
+        failures = [
+            replace(failure, what=known(failure.what), cause=known(failure.cause))
+            for failure in self.failures
+        ]
+        players = [
+            replace(player, anonymizer=known(player.anonymizer), attack=known(player.attack))
+            for player in self.players
+        ]
+        return replace(
+            self,
+            rankings=rankings,
+            rounds=tuple(rounds),
+            failures=tuple(failures),
+            players=tuple(players),
+        )
+
     def failed(self, state: str) -> tuple[FailureEntry, ...]:
         """What did not come about for one reason."""
         return tuple(failure for failure in self.failures if failure.state == state)
@@ -518,7 +562,7 @@ def parse_document(data: bytes) -> Document:
     msgspec.DecodeError
         Where it is not JSON.
     """
-    return msgspec.json.decode(data, type=Document)
+    return msgspec.json.decode(data, type=Document).with_messages()
 
 
 def _line(line: RankingLine) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from kakurenbo.contest import Chance, Figure, Measurement, RoundResults, team_of
-from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
+from kakurenbo.contest.records import PUBLISHED, ReleaseRecord, threshold_cause
 from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.reports.document import (
     AttackEntry,
@@ -58,8 +58,16 @@ def release_entries(
             claims=claims.get(target, {}),
             notices=record.notices,
             problems=record.problems,
+            below_threshold=_is_below_threshold(record),
         )
     return entries
+
+
+def _is_below_threshold(record: ReleaseRecord) -> bool:
+    """Return whether thresholds alone put a release out of play; organizers may give no cause."""
+    fails = any(measured.passes is False for measured in record.measurements)
+    by_threshold = record.cause in ("", threshold_cause(record.measurements))
+    return record.state == DISQUALIFIED and fails and by_threshold
 
 
 def _over_repeats(record: ReleaseRecord, same: Sequence[ReleaseRecord]) -> tuple[Measurement, ...]:

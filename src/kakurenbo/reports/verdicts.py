@@ -10,7 +10,7 @@ from kakurenbo.contest import Measurement, Unit, team_of
 from kakurenbo.contest.readme import judges_text
 from kakurenbo.contest.records import PUBLISHED
 from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, NO_AWARDS, REFUSED
-from kakurenbo.core.messages import LANGUAGES, is_known, render, retold
+from kakurenbo.core.messages import LANGUAGES, is_known, render, translated
 from kakurenbo.reports.document import (
     AttackEntry,
     Document,
@@ -79,7 +79,7 @@ class _Writer:
             yield self._say("verdict.constant", answer=self._answer(), constant=constant)
 
     def _held(self, release: ReleaseEntry) -> Iterator[str]:
-        cause = retold(release.cause, self.language)
+        cause = translated(release.cause, self.language)
         if release.is_below_threshold:
             failed = [self._measured(release, measured) for measured in release.failed_measurements]
             yield self._in_repeats("verdict.below_threshold", release, failed=failed)
@@ -377,14 +377,14 @@ def award_notices(
     }
     if details and NO_AWARDS in details:
         notices[NO_AWARDS] = {
-            language: retold(details[NO_AWARDS], language) for language in LANGUAGES
+            language: translated(details[NO_AWARDS], language) for language in LANGUAGES
         }
     return notices
 
 
 def note_text(line: RankingLine, below_threshold: Collection[str], language: str) -> str:
     """Return the note of a ranking line; a team that is out by a threshold alone is not called disqualified."""
-    note = retold(line.note, language)
+    note = translated(line.note, language)
     if line.team not in below_threshold:
         return note
     disqualified = render("state.disqualified", {}, language).message

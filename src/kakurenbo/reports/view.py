@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+from kakurenbo.core.messages import StoredText, translated
 from kakurenbo.reports.assets import asset
 from kakurenbo.reports.document import (
     Document,
@@ -43,6 +44,8 @@ class View:
 
     def word(self, text: str) -> str:
         """Translate a word of the document, or a list of words, where the report knows it."""
+        if isinstance(text, StoredText):
+            return translated(text, self.language)
         texts = report_texts()[self.language]
         known: dict[str, str] = {**texts, **texts["words"]}
         if text in known:

@@ -23,7 +23,7 @@ from kakurenbo.contest.submissions import SubmittedFiles
 from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import json_bytes, read_file
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold
+from kakurenbo.core.messages import text, translated
 from kakurenbo.core.sources import FOLDER_FILE_LIMIT
 from kakurenbo.judge.scoring import steps
 from kakurenbo.judge.scoring.child import OUT, SUBMITTED
@@ -45,7 +45,7 @@ from kakurenbo.verification.ledger import Ledger, Sealed, moment
 
 COMPUTED = "verification.not_as_computed"
 _JUDGED = frozenset({"scored", "invalid", "failed"})
-_WORDS = frozenset({"en", "ja", "cause"})
+_WORDS = frozenset({"en", "ja", "params", "cause", "messages"})
 """What another version of the software may say in other words about the same files; and lists of sentences."""
 Told = Callable[[str], None]
 Credits = list[dict[str, Any]]
@@ -150,13 +150,10 @@ class Round:
             raise Difference("verification.not_kept", f"{place}/", "", str(error)) from None
         for finding in findings:
             if finding.state != KEPT:
-                why = f" ({retold(finding.why)})" if finding.why else ""
-                raise Difference(
-                    "verification.not_kept",
-                    f"{place}/{finding.name}",
-                    "",
-                    f"{retold(finding.state)}{why}",
-                )
+                why = f" ({translated(finding.why)})" if finding.why else ""
+                state = text(f"word.{finding.state.replace(' ', '_')}")
+                where = f"{place}/{finding.name}"
+                raise Difference("verification.not_kept", where, "", f"{state}{why}")
             self._tell("commitments")
         opening = f"secret/{OPENING_FILE}"
         files = self._archive.below(place)
@@ -473,7 +470,7 @@ def _bare(team: str, state: str, cause: str) -> ReleaseRecord:
 
 def _plain(content: object) -> Any:
     """As it comes out of a file."""
-    return json.loads(msgspec.json.encode(content).replace(*steps.UNSTORABLE))
+    return json.loads(msgspec.json.encode(content, enc_hook=str).replace(*steps.UNSTORABLE))
 
 
 def _without_words(content: object) -> Any:

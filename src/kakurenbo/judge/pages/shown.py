@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, Counting
 from kakurenbo.contest import Phase as Declared
-from kakurenbo.core.messages import retold, text, text_or
+from kakurenbo.core.messages import text, text_or, translated
 from kakurenbo.judge.contests import queries
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Team, Visibility
 from kakurenbo.judge.pages.spans import in_words
@@ -86,7 +86,7 @@ def job_rows(queue: Iterable[QueuedJob]) -> list[JobRow]:
             _about(one.job),
             in_words(one.age),
             one.job.worker,
-            retold(one.job.cause),
+            translated(one.job.cause),
         )
         for one in queue
     ]

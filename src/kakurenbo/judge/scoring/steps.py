@@ -20,6 +20,7 @@ from kakurenbo.contest.commitments import COMMITMENTS_FILE
 from kakurenbo.contest.engine import (
     PublishedTargets,
     ReleaseOutcome,
+    describe_error,
     isolate,
     judge_guess,
     judge_guesses,
@@ -32,7 +33,7 @@ from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.submissions import SubmittedFiles, list_submission
 from kakurenbo.core import InputError, Problem, Problems, Source, read_file, write_folder
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.core.messages import LANGUAGES
+from kakurenbo.core.messages import Message, messages_of
 from kakurenbo.core.rng import fresh_seed, stream
 from kakurenbo.judge.scoring.child import HANDOUT, OUT, REQUEST, RESULT, SUBMITTED, cause
 from kakurenbo.judge.scoring.fingerprint import call_of, fingerprint_of, own_software
@@ -59,9 +60,10 @@ def run(step: str, folder: Path) -> None:
             "fingerprint": fingerprint(request),
         }
     except Exception as error:
-        result = {"error": _told(error)}
+        told = _told(error)
+        result = {"error": told, "messages": messages_of(told)}
     whole = folder / f"{RESULT}.part"
-    whole.write_bytes(msgspec.json.encode(result).replace(*UNSTORABLE))
+    whole.write_bytes(msgspec.json.encode(result, enc_hook=str).replace(*UNSTORABLE))
     whole.rename(folder / RESULT)
 
 
@@ -215,7 +217,9 @@ def settled(judged: Mapping[str, Any], sealed_as: str) -> dict[str, Any]:
     """
     if judged["state"] != PUBLISHED or sealed_as == PUBLISHED:
         return dict(judged)
-    return {**judged, "state": sealed_as, "cause": cause("scoring.found_good_too_late")}
+    why = cause("scoring.found_good_too_late")
+    messages = {str(why): why.message.as_json()}
+    return {**judged, "state": sealed_as, "cause": str(why), "messages": messages}
 
 
 def guesses_result(targets: PublishedTargets, submitted: Path, attacker: str) -> dict[str, Any]:
@@ -288,7 +292,7 @@ def _write_out(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST_ERROR]
+    return describe_error(error, _LONGEST_ERROR)
 
 
 def _accepted(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -317,7 +321,7 @@ def _said_of(refusal: Problems | None) -> dict[str, Any]:
 
 
 def _said(problems: Iterable[Problem]) -> list[dict[str, Any]]:
-    """Problems with their words in every language, so that a page can show them in its viewer's."""
+    """Problems by code and parameters, with their English words for whoever reads the files of an archive."""
     return [
         {
             "code": problem.code,
@@ -328,7 +332,8 @@ def _said(problems: Iterable[Problem]) -> list[dict[str, Any]]:
             "value": problem.value,
             "severity": problem.severity.value,
             **({"rows": list(problem.rows), "count": problem.count} if problem.count > 1 else {}),
-            **{language: problem.wording(language)._asdict() for language in LANGUAGES},
+            "params": Message(problem.code, problem.params).as_json()["params"],
+            "en": problem.wording("en")._asdict(),
         }
         for problem in problems
     ]
