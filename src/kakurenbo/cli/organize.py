@@ -56,7 +56,7 @@ from kakurenbo.contest.rounds import (
 from kakurenbo.contest.schedule import NO_SCHEDULE, moment
 from kakurenbo.core import InputError, check_free, collect_notices, write_file, write_folder
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import language, text, text_or, translated, with_message
+from kakurenbo.core.messages import language, text, translated, with_message
 
 _GUESSABLE = 2**64
 _MAX_TEAMS = 9999
@@ -378,7 +378,7 @@ def _round_options(cls: type[AnyRulebook]) -> list[click.Parameter]:
     if len(cls.rounds) == 1:
         return []
     helps = {
-        name: text_or(f"option.{name}", text("option.round_results", round=name))
+        name: text(f"option.{name}", text("option.round_results", round=name))
         for name in cls.rounds
     }
     return [

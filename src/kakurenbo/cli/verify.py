@@ -126,7 +126,8 @@ def place_text(name: str) -> str:
     for prefix, code in _PREFIXES.items():
         if name.startswith(prefix):
             return text(code, what=place_text(name.removeprefix(prefix)))
-    return text("finding.the_preparation") if name == THE_PREPARATION else name
+    codes = {THE_PREPARATION: "finding.the_preparation", SEED: "word.seed"}
+    return text(codes[name]) if name in codes else name
 
 
 def _folder(finding: Finding) -> str:

@@ -474,12 +474,14 @@ def group_notices(notices: Iterable[Problem | str]) -> tuple[Problem | str, ...]
     """
     groups: dict[str, list[Problem | str]] = {}
     for notice in notices:
-        if isinstance(notice, str):
-            same = notice
-        else:
-            same = repr(replace(notice, file="", row=None, record=None))
-        groups.setdefault(same, []).append(notice)
+        groups.setdefault(_without_place(notice), []).append(notice)
     return tuple(map(_as_one, groups.values()))
+
+
+def _without_place(notice: Problem | str) -> str:
+    if isinstance(notice, str):
+        return notice
+    return repr(replace(notice, file="", row=None, record=None))
 
 
 def _as_one(group: Sequence[Problem | str]) -> Problem | str:

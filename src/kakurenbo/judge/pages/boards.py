@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from kakurenbo.contest import Credit, Figure, RoundResults, Unit
 from kakurenbo.contest.results import DISQUALIFIED, team_of
-from kakurenbo.core.messages import language, text, text_or, translated, with_message
+from kakurenbo.core.messages import language, text, translated, with_message
 from kakurenbo.judge.contests.models import Contest, Team
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.pages.shown import RANKINGS, ranking_title
@@ -151,7 +151,7 @@ def parts(contest: Contest, snapshot: StandingSnapshot) -> Parts | None:
     ]
     cells = zip(*columns, strict=True)
     return Parts(
-        [text_or(f"table.of.{name}", name) for name in figures_],
+        [text(f"table.of.{name}", name) for name in figures_],
         [
             (target, names.get(team_of(target), ""), list(row))
             for target, row in zip(tables, cells, strict=True)
