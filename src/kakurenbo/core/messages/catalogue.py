@@ -166,9 +166,8 @@ def join_stored(texts: Iterable[str], separator: str = ", ") -> str:
         if not joined:
             joined = text
         elif isinstance(joined, StoredText) or isinstance(text, StoredText):
-            parts = [getattr(part, "message", part) for part in (joined, text)]
-            message = Message("text.pair", {"first": parts[0], "by": separator, "then": parts[1]})
-            joined = StoredText(f"{joined}{separator}{text}", message)
+            pair = Message("text.pair", {"first": joined, "by": separator, "then": text})
+            joined = pair.stored()
         else:
             joined = f"{joined}{separator}{text}"
     return joined
