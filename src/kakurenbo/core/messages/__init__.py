@@ -22,12 +22,9 @@ from kakurenbo.core.messages.catalogue import (
     with_message,
 )
 
-Phrase = Message
-
 __all__ = [
     "LANGUAGES",
     "Message",
-    "Phrase",
     "StoredText",
     "Wording",
     "add",

@@ -20,7 +20,7 @@ from kakurenbo.contest import (
     as_decimal,
     awarded,
     by_number,
-    rank,
+    rank_scores,
     shown_unranked,
     team_of,
     two_digits,
@@ -200,7 +200,7 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
         scores[team_of(table)] = one.score if lowest is None else min(lowest, one.score)
     notes = {team: why_out(team, rounds) for team, score in scores.items() if score is None}
     ranked_scores = {team: scores[team] for team in scores if team not in results.excluded}
-    ranked = rank(ranked_scores, notes, lowest_wins=True)
+    ranked = rank_scores(ranked_scores, notes, lowest_wins=True)
     excluded = {team: scores[team] for team in scores if team in results.excluded}
     lines = (*ranked, *shown_unranked(excluded, notes))
     first_scores = {line.score for line in ranked if line.rank == 1}
@@ -287,7 +287,7 @@ def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standi
     for team in nothing:
         absent = _OTHER_TABLE if team in guessing else state_note(MISSING)
         notes[team] = _OWN_TABLE if team in owners else absent
-    return (*rank(rates, notes), *shown_unranked(shown, notes))
+    return (*rank_scores(rates, notes), *shown_unranked(shown, notes))
 
 
 # -- tables from files ------------------------------------------------------------------------------------------------
