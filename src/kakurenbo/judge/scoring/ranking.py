@@ -43,7 +43,7 @@ def standings(rulebook: AnyRulebook, request: Mapping[str, Any]) -> dict[str, An
         reports={name: {"data": one.facts.source} for name, one in rounds.items()},
     )
     lines = [line for ranking in document.rankings.values() for line in ranking.lines]
-    return {
+    found: dict[str, Any] = {
         "results": {name: _results_json(one) for name, one in results.items()},
         "standings": {
             **document.standings(),
@@ -52,6 +52,7 @@ def standings(rulebook: AnyRulebook, request: Mapping[str, Any]) -> dict[str, An
         },
         "document": document.as_builtins(),
     }
+    return msgspec.to_builtins(found, enc_hook=str)  # type: ignore[no-any-return]
 
 
 class _Round:
