@@ -24,7 +24,8 @@ from kakurenbo.contest import (
     rank,
 )
 from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
-from kakurenbo.reports import Document, PlayerEntry, combined, document_without, make_document
+from kakurenbo.reports import Document, PlayerEntry, document_without, make_document
+from kakurenbo.reports.rankings import combined
 
 PLAYERS = [
     PlayerEntry("01", "plain", "rr:p=0.9", "nearest"),

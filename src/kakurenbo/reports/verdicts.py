@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from kakurenbo.contest import Measurement, Unit, team_of
 from kakurenbo.contest.readme import judges_text
 from kakurenbo.contest.records import PUBLISHED
 from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, NO_AWARDS, REFUSED
-from kakurenbo.core.messages import LANGUAGES, is_known, render, retold
+from kakurenbo.core.messages import LANGUAGES, render, retold
 from kakurenbo.reports.document import (
     AttackEntry,
     Document,
@@ -139,8 +141,8 @@ class _Writer:
                 )
         if close := [self._say(f"ranking.{name}") for name in _within_chance(document)]:
             yield self._say("lesson.one_play", rankings=close)
-        if document.judges:
-            yield judges_text(document.rulebook.name, document.judges, self.language)
+        if document.contest.judges:
+            yield judges_text(document.rulebook.name, document.contest.judges, self.language)
 
     def _winners(self) -> dict[str, tuple[str, ...]]:
         """Return who won overall, where that is a ranking of its own, and in anonymization; nobody where all are first."""
@@ -348,38 +350,6 @@ def _within_chance(document: Document) -> list[str]:
         if lead is not None and lead <= (entry.chance.high - entry.chance.low) / 2:
             close.append(name)
     return close
-
-
-# -- awards ----------------------------------------------------------------------------------------
-
-
-def award_notices(
-    awards: Mapping[str, Sequence[str]],
-    rankings: Mapping[str, Ranking],
-    details: Mapping[str, Any] | None = None,
-) -> dict[str, dict[str, str]]:
-    """Return a sentence in each language beside awards that nobody takes or that teams with no score take.
-
-    The formulas give everybody a score, and where few attack a score of nothing is enough for a place. The award stands: it is
-    what the rules say. ``no_awards`` says why a round gives none at all.
-    """
-    attack = rankings.get("attack", Ranking())
-    without_score = {line.team for line in attack.lines if not line.score}
-    luckless = [team for team in awards.get("attack", ()) if team in without_score]
-    codes = {name: f"award.nobody.{name}" for name, teams in awards.items() if not teams}
-    codes |= {"attack": "award.luckless"} if luckless else {}
-    notices = {
-        name: {
-            language: render(code, {"teams": luckless}, language).message for language in LANGUAGES
-        }
-        for name, code in codes.items()
-        if all(is_known(code, language) for language in LANGUAGES)
-    }
-    if details and NO_AWARDS in details:
-        notices[NO_AWARDS] = {
-            language: retold(details[NO_AWARDS], language) for language in LANGUAGES
-        }
-    return notices
 
 
 def note_text(line: RankingLine, below_threshold: Collection[str], language: str) -> str:
