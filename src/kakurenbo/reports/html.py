@@ -24,7 +24,7 @@ from kakurenbo.reports.assets import asset, palettes, render
 from kakurenbo.reports.document import Document, ReleaseEntry, RoundEntry
 from kakurenbo.reports.table import results_csv
 from kakurenbo.reports.verdicts import note_text
-from kakurenbo.reports.view import View, axes_of
+from kakurenbo.reports.view import View
 
 
 def html_report(document: Document, times: Mapping[str, Any]) -> str:
@@ -52,7 +52,6 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             seconds=math.fsum(job["seconds"] for job in jobs) if jobs is not None else None,
             charts=charts,
             numbers=numbers,
-            axes=axes_of(document),
             map=map,
             zip=zip,
             no_awards=NO_AWARDS,
