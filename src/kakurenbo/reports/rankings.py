@@ -9,7 +9,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kakurenbo.contest import AnyRulebook, Figure, RoundResults, Standing, Standings, rank, team_of
+from kakurenbo.contest import (
+    AnyRulebook,
+    Figure,
+    RoundResults,
+    Standing,
+    Standings,
+    rank_scores,
+    team_of,
+)
 from kakurenbo.contest.results import DISQUALIFIED, MISSING, NO_AWARDS
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import LANGUAGES, Message, is_known, render, retold
@@ -95,9 +103,9 @@ def _mean_lines(
         if mean is not None and any(line.rank is not None for line in lines[team])
     }
     others = {team: mean for team, mean in means.items() if team not in with_rank}
-    ordered = rank(with_rank, lowest_wins=lowest_wins)
+    ordered = rank_scores(with_rank, lowest_wins=lowest_wins)
     result = []
-    for line in (*ordered, *rank(others, lowest_wins=lowest_wins)):
+    for line in (*ordered, *rank_scores(others, lowest_wins=lowest_wins)):
         team, is_ranked = line.team, line.team in with_rank
         mean = estimate(values[team], limits) if line.score is not None else Estimate(0)
         tied = [
