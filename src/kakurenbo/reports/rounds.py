@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean
+
+from msgspec.structs import replace
 
 from kakurenbo.contest import Chance, Figure, Measurement, RoundResults, team_of
 from kakurenbo.contest.records import ReleaseRecord, threshold_cause
 from kakurenbo.contest.results import DISQUALIFIED, PUBLISHED
+from kakurenbo.core.messages import with_message
 from kakurenbo.reports.document import (
     AttackEntry,
     AttackerEntry,
@@ -47,7 +50,7 @@ def release_entries(
             target=target,
             team=record.team,
             state=record.state,
-            cause=record.cause,
+            cause=with_message(record.cause, record.messages),
             told_repeat=number,
             in_repeats=sum(other.state == record.state for other in same),
             of_repeats=len(records),
@@ -56,8 +59,8 @@ def release_entries(
             measurements=measurements,
             estimates=_estimates(same, figures),
             claims=claims.get(target, {}),
-            notices=record.notices,
-            problems=record.problems,
+            notices=tuple(with_message(text, record.messages) for text in record.notices),
+            problems=tuple(with_message(text, record.messages) for text in record.problems),
             below_threshold=_is_below_threshold(record),
         )
     return entries
@@ -79,7 +82,7 @@ def _over_repeats(record: ReleaseRecord, same: Sequence[ReleaseRecord]) -> tuple
         scores = repeat.scores.items()
         infinite |= {name: str(value) for name, value in scores if not math.isfinite(value)}
     return tuple(
-        replace(
+        dataclasses.replace(
             measured,
             value=infinite.get(measured.name, measured.value),
             passes=False if measured.name in failed else measured.passes,
