@@ -28,8 +28,7 @@ from kakurenbo.contest import (
 )
 from kakurenbo.contest.commitments import COMMITMENTS_FILE
 from kakurenbo.contest.engine import SUBMITTED, PublishedTargets, isolate, judge_guess
-from kakurenbo.contest.facts import ContestFacts
-from kakurenbo.contest.folders import ContestFolder
+from kakurenbo.contest.folders import ContestFacts, ContestFolder
 from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
 from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
 from kakurenbo.contest.submissions import SubmittedFiles
