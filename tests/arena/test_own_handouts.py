@@ -67,7 +67,7 @@ def knowledge_of(order: Order) -> RatingsKnowledge:
 
 def candidates(run: Path, team: str) -> set[str]:
     """Digests of the tables that a team was given."""
-    (folder,) = {path.parent for path in (run / "jobs").rglob(f"handout-{team}/Bi*-1.csv")}
+    (folder,) = {path.parent for path in (run / "jobs").rglob(f"teams/{team}/handout/Bi*-1.csv")}
     read = attempt(BOOK.read_handout, folder)
     return {table.digest() for table in read.value.candidates}  # type: ignore[union-attr]
 
@@ -88,7 +88,7 @@ def test_nothing_that_an_attack_reads_holds_what_another_team_was_given(
     run: Path, attacks: list[Order]
 ) -> None:
     files = {
-        team: [path.read_bytes() for path in (run / "jobs").rglob(f"handout-{team}/Bi*.csv")]
+        team: [path.read_bytes() for path in (run / "jobs").rglob(f"teams/{team}/handout/Bi*.csv")]
         for team in TEAMS
     }
     assert all(len(of_team) == 3 * 11 for of_team in files.values())
@@ -114,7 +114,7 @@ def test_the_organizers_attack_and_who_was_given_nothing_know_what_was_published
 def test_no_handout_is_left_in_the_memory_of_a_process_that_attacks(
     run: Path, attacks: list[Order]
 ) -> None:
-    handouts = {path.read_bytes() for path in (run / "jobs").rglob("handout-*/Bi*.csv")}
+    handouts = {path.read_bytes() for path in (run / "jobs").rglob("teams/*/handout/Bi*.csv")}
     for memory in (jobs._TARGETS, jobs._TABLES):
         memory.forget()
     for order in attacks:

@@ -325,7 +325,7 @@ def test_failed_jobs_are_played_again_when_asked(play_plan: Play, tmp_path: Path
     assert {job.attacker for job in again.started} == {"03"}
 
 
-@pytest.mark.parametrize(("name", "lost"), [("target-02", ATTACK), ("answer-02", CREDIT)])
+@pytest.mark.parametrize(("name", "lost"), [("store/target-02", ATTACK), ("answer-02", CREDIT)])
 def test_stored_files_that_were_damaged_are_made_again(
     play_plan: Play, here: arena.Workers, tmp_path: Path, name: str, lost: str
 ) -> None:

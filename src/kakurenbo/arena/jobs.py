@@ -26,7 +26,7 @@ from kakurenbo.contest import (
     engine,
     json_number,
 )
-from kakurenbo.contest.commitments import COMMITMENTS_FILE
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE
 from kakurenbo.contest.engine import SUBMITTED, PublishedTargets, isolate, judge_guess
 from kakurenbo.contest.folders import ContestFacts, ContestFolder
 from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
@@ -42,6 +42,9 @@ PREPARE, ANONYMIZE, JUDGE, ATTACK, CREDIT = "prepare", "anonymize", "judge", "at
 NOTHING = "nothing"  # by which benchmarks measure what everything around a job costs
 HANDOUT = "handout"
 """The input of a team's own data: for its anonymizer, and for its attacks where the contest says so."""
+ATTACKERS_TREE = "store/attackers"
+"""The name of the folder of files that attackers get beside the targets."""
+OPENING = f"secret/{OPENING_FILE}"
 GUESS_FILE = "guess"
 ONE_THREAD = dict.fromkeys(
     (
@@ -131,10 +134,12 @@ def _prepare(task: Task, inputs: Mapping[str, Files]) -> Outcome:
         files, report = preparation.files(), dict(preparation.report)
     facts = msgspec.json.decode(files[f"public/{CONTEST_FILE}"], type=ContestFacts)
     commitments = json.loads(files.get(f"public/{COMMITMENTS_FILE}", b"{}"))
-    trees = {name: _below(files, f"{name}/") for name in ("public", "attackers", "secret")}
+    trees = {ATTACKERS_TREE: _below(files, "attackers/")}
+    if OPENING in files:
+        trees["preparation"] = files
     for team in facts.teams:
         if handout := _below(files, f"teams/{team}/"):
-            trees[f"handout-{team}"] = handout
+            trees[handout_tree(team)] = handout
     value = {
         "report": report or {"data": facts.data.get("source", "")},
         "commitments": commitments.get("commitments", {}),
@@ -147,14 +152,7 @@ def _judge(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     """Check, measure and publish what a team submitted, once each; or take what was published."""
     if "organizer" in inputs:
         return _already_judged(task.team, inputs["organizer"])
-    folders = {name: inputs[name] for name in ("public", "attackers", "secret")}
-    folders[f"teams/{task.team}"] = inputs[HANDOUT]
-    preparation = {
-        f"{folder}/{name}": data
-        for folder, files in folders.items()
-        for name, data in files.items()
-    }
-    prepared: PreparedRound[Any] = PreparedRound(task.rulebook.make(), preparation)
+    prepared: PreparedRound[Any] = PreparedRound(task.rulebook.make(), inputs["preparation"])
     prepared.tables = _TABLES
     sources = [Source(name, data) for name, data in inputs["release"].items()]
     outcomes = judge_team(prepared, task.team, SubmittedFiles(sources), with_disqualified=True)
@@ -200,7 +198,12 @@ def _judged(
 
 def target_tree(target: str, part: str = "") -> str:
     """Return the name of a target's folder of files, or of the part of it that one attacker was dealt."""
-    return f"target-{target}-{part}" if part else f"target-{target}"
+    return f"store/target-{target}-{part}" if part else f"store/target-{target}"
+
+
+def handout_tree(team: str) -> str:
+    """Return the name of the folder of files that a team was given."""
+    return f"teams/{team}/handout"
 
 
 def _score_attacks(task: Task, inputs: Mapping[str, Files]) -> Outcome:

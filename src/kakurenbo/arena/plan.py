@@ -12,11 +12,13 @@ from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.jobs import (
     ANONYMIZE,
     ATTACK,
+    ATTACKERS_TREE,
     CREDIT,
     HANDOUT,
     JUDGE,
     PREPARE,
     Task,
+    handout_tree,
     target_tree,
 )
 from kakurenbo.arena.store import TreeDigests
@@ -50,6 +52,8 @@ class Input:
         The job that gives it.
     tree : str
         What that job calls it.
+    folders : sequence of str
+        Those below it that are read; empty for all.
     files : Files
         Files from elsewhere.
     is_required : bool
@@ -59,6 +63,7 @@ class Input:
     role: str
     job: Job | None = None
     tree: str = ""
+    folders: Sequence[str] = ()
     files: Files = field(default_factory=dict, repr=False)
     is_required: bool = True
 
@@ -66,6 +71,10 @@ class Input:
     def digests(self) -> TreeDigests:
         """Digests of files from elsewhere."""
         return TreeDigests.of(self.files)
+
+    def in_folders(self, files: Files) -> Files:
+        """Return those of some files that are read."""
+        return _in_folders(files, self.folders)
 
 
 @dataclass(frozen=True, order=True)
@@ -270,7 +279,8 @@ class _RoundJobs:
 
     def __init__(self, plan: Plan, rulebook: MethodCall, name: str, repeat: int) -> None:
         self._plan, self._rulebook, self._place = plan, rulebook, (name, repeat)
-        self._phase = dict(read_folder(plan.phase)) if plan.phase is not None else {}
+        organizer = plan.phase or plan.preparation
+        self._files = read_folder(organizer) if organizer is not None else {}
 
     def all_jobs(self) -> Iterator[Job]:
         plan = self._plan
@@ -319,11 +329,10 @@ class _RoundJobs:
     def _prepare(self) -> Job:
         plan = self._plan
         if plan.phase is not None:
-            files = _in_folders(self._phase, "public", "attackers", "teams")
-            return self._job(0, PREPARE, "", "", Input("organizer", files=files))
+            folders = ("public", "attackers", "teams")
+            return self._job(0, PREPARE, "", "", self._organizer(folders))
         if plan.preparation is not None:
-            files = read_folder(plan.preparation)
-            return self._job(0, PREPARE, "", "", Input("organizer", files=files))
+            return self._job(0, PREPARE, "", "", self._organizer())
         seed, teams = str(plan.seed_of(self._place[1])), tuple(plan.targets)
         unranked = tuple(team for team in plan.unranked if team in teams)
         return self._job(0, PREPARE, "", "", seed=seed, teams=teams, unranked=unranked)
@@ -337,18 +346,22 @@ class _RoundJobs:
                 for target in plan.targets[team]
                 for kind in ("targets", "answers")
             ]
-            files = _in_folders(self._phase, "public", *folders)
-            yield self._job(2, JUDGE, team, "", Input("organizer", files=files))
+            yield self._job(2, JUDGE, team, "", self._organizer(("public", *folders)))
             return
-        entrant, handout = plan.by_team[team], Input(HANDOUT, prepare, f"handout-{team}")
+        entrant, handout = plan.by_team[team], Input(HANDOUT, prepare, handout_tree(team))
         if entrant.anonymizer is not None:
             anonymize = self._players_job(1, ANONYMIZE, team, "", entrant.anonymizer, handout)
             yield anonymize
             release = Input("release", anonymize, "release")
         else:
             release = self._submitted("release", entrant.release)
-        shared = (Input(name, prepare, name) for name in ("public", "attackers", "secret"))
-        yield self._job(2, JUDGE, team, "", *shared, handout, release)
+        parts = ("public", "attackers", "secret", f"teams/{team}")
+        preparation = Input("preparation", prepare, "preparation", parts)
+        yield self._job(2, JUDGE, team, "", preparation, release)
+
+    def _organizer(self, folders: Sequence[str] = ()) -> Input:
+        """Return the files of the organizer's folder, or of some folders in it."""
+        return Input("organizer", files=_in_folders(self._files, folders))
 
     def _submitted(self, role: str, path: Path | None) -> Input:
         assert path is not None
@@ -358,11 +371,11 @@ class _RoundJobs:
     def _attack(self, prepare: Job, judge: Job, target: str, attacker: str) -> Job:
         inputs = [
             Input("target", judge, target_tree(target)),
-            Input("attackers", prepare, "attackers"),
+            Input("attackers", prepare, ATTACKERS_TREE),
             Input("part", judge, target_tree(target, part_folder(attacker)), is_required=False),
         ]
         if self._plan.rules.attackers_use_handouts:
-            inputs.append(Input(HANDOUT, prepare, f"handout-{attacker}", is_required=False))
+            inputs.append(Input(HANDOUT, prepare, handout_tree(attacker), is_required=False))
         entrant = self._plan.by_team.get(attacker)
         if entrant is None:  # the organizers' own attacks have randomness that anybody can repeat
             return self._job(3, ATTACK, target, attacker, *inputs)
@@ -373,7 +386,7 @@ class _RoundJobs:
         self, prepare: Job, judged: Mapping[str, Job], attacker: str, guesses: Path
     ) -> Job:
         inputs = [
-            Input("attackers", prepare, "attackers"),
+            Input("attackers", prepare, ATTACKERS_TREE),
             self._submitted("submitted", guesses),
         ]
         for team, judge in judged.items():
@@ -386,8 +399,8 @@ class _RoundJobs:
         return self._job(4, CREDIT, "", attacker, *inputs)
 
 
-def _in_folders(files: Files, *folders: str) -> Files:
-    prefixes = tuple(f"{folder}/" for folder in folders)
+def _in_folders(files: Files, folders: Sequence[str]) -> Files:
+    prefixes = tuple(f"{folder}/" for folder in folders) or ("",)
     return {name: data for name, data in files.items() if name.startswith(prefixes)}
 
 

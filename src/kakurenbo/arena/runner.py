@@ -119,7 +119,7 @@ def read_inputs(job: Job, results: Mapping[Job, Result], store: ResultStore) -> 
         if entry.job is None:
             files[entry.role] = entry.files
         elif entry.tree in results[entry.job].trees:
-            files[entry.role] = store.read(results[entry.job], entry.tree)
+            files[entry.role] = entry.in_folders(store.read(results[entry.job], entry.tree))
     return files
 
 

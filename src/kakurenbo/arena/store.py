@@ -42,7 +42,7 @@ class TreeDigests:
     @classmethod
     def of(cls, files: Files) -> TreeDigests:
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-        whole = content_hash(digests)
+        whole = _lines_hash(digests)
         if CONTEST_FILE not in files:
             return cls(whole, whole)
         facts = msgspec.json.decode(files[CONTEST_FILE], type=ContestFacts)
@@ -58,7 +58,7 @@ class TreeDigests:
         digests[CONTEST_FILE] = hashlib.sha256(lasting.as_bytes()).hexdigest()
         for name in README_FILES:
             digests.pop(name, None)
-        return cls(whole, content_hash(digests))
+        return cls(whole, _lines_hash(digests))
 
 
 @dataclass(frozen=True)
@@ -177,3 +177,8 @@ def content_hash(content: object) -> str:
     """Return SHA-256 of JSON content, whatever the order of its keys."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _lines_hash(digests: Mapping[str, str]) -> str:
+    lines = [f"{digest} {name}\n" for name, digest in sorted(digests.items())]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
