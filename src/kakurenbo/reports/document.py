@@ -437,7 +437,8 @@ class Document(msgspec.Struct, frozen=True):
     def with_messages(self) -> Document:
         """Return a document that was read: its texts with their messages."""
         plain = replace(self, messages={}, manifest={})
-        return replace(_with_messages(plain, self.messages), manifest=self.manifest)
+        document: Document = _with_messages(plain, self.messages)
+        return replace(document, manifest=self.manifest)
 
     def as_bytes(self) -> bytes:
         """The content of ``results.json``."""
