@@ -19,7 +19,7 @@ from kakurenbo.reports.document import (
     ReleaseEntry,
     RoundEntry,
 )
-from kakurenbo.reports.numbers import counted, estimated, figure, measured_texts, share, times
+from kakurenbo.reports.numbers import counted, estimated, figure, measured_texts, share, times, word
 from kakurenbo.reports.rounds import was_judged
 
 _MAX_NAMES = 3
@@ -330,7 +330,7 @@ def _within_chance(document: Document) -> Iterator[str]:
 
 def note_text(line: RankingLine, below_threshold: Collection[str], language: str) -> str:
     """Return the note of a ranking line; a team that is out by a threshold alone is not called disqualified."""
-    note = translated(line.note, language)
+    note = word(line.note, language)
     if line.team not in below_threshold:
         return note
     disqualified = render("state.disqualified", {}, language).message

@@ -19,7 +19,7 @@ from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.pages.shown import RANKINGS, ranking_title
 from kakurenbo.judge.scoring.models import StandingSnapshot
 from kakurenbo.reports import Document, figures
-from kakurenbo.reports.numbers import apart, figure, share
+from kakurenbo.reports.numbers import apart, figure, share, word
 
 _OWN_STYLE = re.compile(r"<\?xml.*?\?>\s*|<style>.*?</style>", re.DOTALL)
 
@@ -226,7 +226,7 @@ def _line(
         "–" if line["score"] is None else figure(line["score"], what.unit)
     )
     team, note = line["team"], line.get("note", "")
-    said = translated(with_message(note, messages))
+    said = word(with_message(note, messages))
     cause = causes.get(team, "") if DISQUALIFIED in note else ""
     return Line(
         line["rank"],
