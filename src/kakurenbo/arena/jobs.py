@@ -27,17 +27,12 @@ from kakurenbo.contest import (
     json_number,
 )
 from kakurenbo.contest.commitments import COMMITMENTS_FILE
-from kakurenbo.contest.engine import (
-    SUBMITTED,
-    PublishedTargets,
-    isolate,
-    judge_guess,
-    judge_guesses,
-)
+from kakurenbo.contest.engine import judge_guess, judge_guesses
 from kakurenbo.contest.folders import ContestFacts, ContestFolder
-from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
+from kakurenbo.contest.preparation import PublishedTargets
+from kakurenbo.contest.records import Refusal, ReleaseRecord, isolate, limit_refusals
+from kakurenbo.contest.releases import SUBMITTED
 from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
-from kakurenbo.contest.submissions import SubmittedFiles
 from kakurenbo.core import Problem, Source
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.messages import spoken_in
@@ -178,7 +173,7 @@ def _judge(task: Task, inputs: Mapping[str, Files]) -> Outcome:
         lambda: PreparedRound(task.rulebook.make(), inputs["preparation"]),
     )
     sources = [Source(name, data) for name, data in inputs["release"].items()]
-    outcomes = judge_team(prepared, task.team, SubmittedFiles(sources), with_disqualified=True)
+    outcomes = judge_team(prepared, task.team, sources, with_disqualified=True)
     return _judged(
         [outcome.record for outcome in outcomes],
         {outcome.record.target: (outcome.target, outcome.answer) for outcome in outcomes},
@@ -254,9 +249,7 @@ def _score_submitted(task: Task, inputs: Mapping[str, Files]) -> Outcome:
         if kind in folders:
             folders[kind][target] = ContestFolder(files, target)
     others = [ContestFolder(inputs["attackers"], "attackers")]
-    targets = PublishedTargets(
-        task.rulebook.make(), folders["target"], others, folders["answer"], with_knowledge=False
-    )
+    targets = PublishedTargets(task.rulebook.make(), folders["target"], others, folders["answer"])
     sources = [Source(name, data) for name, data in inputs["submitted"].items()]
     outcome = judge_guesses(targets, task.attacker, sources)
     scores = [(guess.target, task.attacker, guess.score) for guess in outcome.scores]
@@ -288,12 +281,11 @@ def _scored(
 
 def _anonymize(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     assert task.method is not None
-    release, files = engine.anonymize(
-        task.rulebook.make(),
-        ContestFolder(inputs[HANDOUT], task.team),
-        task.method.make(),
-        stream(int(task.seed), "anonymize"),
-    )
+    folder = ContestFolder(inputs[HANDOUT], task.team)
+    rules: AnyRulebook = task.rulebook.make()
+    rules = rules.under(folder.facts(rules.name))
+    rng = stream(int(task.seed), "anonymize")
+    release, files = engine.anonymize(rules, rules.read_handout(folder), task.method.make(), rng)
     claims = {name: json_number(value) for name, value in release.claims.items()}
     return Outcome({"claims": claims}, {"release": dict(files)})
 
@@ -310,7 +302,7 @@ def _attack(task: Task, inputs: Mapping[str, Files]) -> Outcome:
         guess = engine.sample_attack(targets, task.team, task.attacker)
     else:
         rng = stream(int(task.seed), "attack")
-        guess = engine.attack(targets, task.team, task.method.make(), rng)
+        guess = engine.attack(targets.rules, targets[task.team], task.method.make(), rng)[1]
     return Outcome({}, {"guess": {GUESS_FILE: guess}})
 
 

@@ -23,9 +23,18 @@ from kakurenbo.cli.options import (
     method_command,
     rulebook_command,
 )
-from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, ContestFacts, fits, misfit, read_facts
-from kakurenbo.contest.engine import Attachments
+from kakurenbo.contest import (
+    ANONYMIZE,
+    ATTACK,
+    AnyRulebook,
+    ContestFacts,
+    engine,
+    fits,
+    misfit,
+    read_facts,
+)
 from kakurenbo.contest.folders import ANSWER, TEAM, part_folder, parts_in, whole_of
+from kakurenbo.contest.releases import Attachments
 from kakurenbo.contest.submissions import check_names
 from kakurenbo.core import (
     InputError,
@@ -247,8 +256,8 @@ def attack(
     parts = parts_in(target[0]) if len(target) == 1 and target[0].is_dir() else []
     warnings = [text("attack.parts", parts=list(map(str, parts)))] if len(parts) > 1 else []
     output.print_notices([*notices, *warnings])
-    guess = method(attacked.knowledge, stream(seed, "attack"))
-    write_file(out, rules.bytes_of_attack(guess))
+    guess, file = engine.attack(rules, attacked, method, stream(seed, "attack"))
+    write_file(out, file)
     if completed_b is not None:
         completed = method.completed(attacked.knowledge, guess)
         write_file(completed_b, table_bytes(completed, header=True))

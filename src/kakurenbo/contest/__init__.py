@@ -8,7 +8,6 @@ from typing import Any
 from kakurenbo.contest.bases import LinkageContest, MembershipContest, Rows
 from kakurenbo.contest.engine import (
     GuessesOutcome,
-    PublishedTargets,
     ReleaseOutcome,
     ScoredGuess,
     judge_guesses,
@@ -41,6 +40,7 @@ from kakurenbo.contest.preparation import (
     Preparation,
     PreparedRound,
     Publication,
+    PublishedTargets,
     RoundData,
     Secrets,
 )

@@ -212,9 +212,6 @@ class ContestFolder:
         if self.file is not None:
             return self
         folder = ContestFolder(self._place, self.name, self._whole)
-        if self.file is not None:
-            return self
-        folder = ContestFolder(self._place, self.name, self._whole)
         folder.sources = tuple(source.loaded() for source in self.sources)
         return folder
 
@@ -282,6 +279,24 @@ class ContestFolder:
             names = [name.partition("/")[0] for name in self._place if "/" in name]
         dealt = sorted({name for name in names if PART_FOLDER.fullmatch(name)})
         return {name.removeprefix(part_folder("")): self.folder(name) for name in dealt}
+
+    def target_folders(self, attacker: str | None) -> list[ContestFolder]:
+        """Return the folders in which one attacker has this target, or this part of it.
+
+        ``attacker`` is empty for what is everybody's, and None for the only part that lies there.
+        """
+        whole = self.whole
+        if whole is not self:
+            return [whole, self]
+        parts = [part for name, part in self.parts.items() if attacker in (None, name)]
+        return [self, *(parts if attacker is not None or len(parts) == 1 else [])]
+
+    def attackers_beside(self) -> list[ContestFolder]:
+        """Return what attackers get beside this target, where that lies in the same phase folder."""
+        if not isinstance(self._place, Path):
+            return []
+        beside = self.whole.path.absolute().parent.parent / "attackers"
+        return [ContestFolder(beside)] if beside.is_dir() else []
 
     def all_files(self) -> Files:
         """Return all files below the folder by relative name; contest.json and READMEs too."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -19,9 +20,10 @@ from kakurenbo.contest.results import (
     by_number,
     team_of,
 )
-from kakurenbo.core import LISTED_PER_FILE, Problem, Problems, Source, messages
+from kakurenbo.core import LISTED_PER_FILE, InputError, Problem, Problems, Source, messages
 
 G = TypeVar("G")
+_MAX_ERROR = 300  # characters
 
 STATES = (PUBLISHED, SUPERSEDED, DISQUALIFIED, REFUSED, MISSING, FAILED)
 
@@ -94,15 +96,12 @@ class Refusal:
         The first ones.
     count : int
         How many there are in all.
-    more_files : int
-        For how many files it stands that are not listed (see :func:`limit_refusals`); 0 for a file of its own.
     """
 
     team: str
     file: str
     problems: tuple[Problem, ...]
     count: int
-    more_files: int = 0
 
     @classmethod
     def of(cls, team: str, file: str, problems: Problems) -> Refusal:
@@ -126,7 +125,6 @@ class Refusal:
             "problem": self.problems[0].in_language(language),
             "problem_count": self.count,
             "problems": [problem.as_json(language) for problem in self.problems],
-            **({"more_files": self.more_files} if self.more_files else {}),
         }
 
 
@@ -142,7 +140,7 @@ def limit_refusals(refusals: Sequence[Refusal]) -> list[Refusal]:
         elif seen[team] == LISTED_PER_FILE + 1:
             more, file = total[team] - LISTED_PER_FILE, team or "…"
             problems = Problems.of("release.more_refused", file, count=more)
-            kept.append(replace(Refusal.of(team, file, problems), more_files=more))
+            kept.append(Refusal.of(team, file, problems))
     return kept
 
 
@@ -151,6 +149,38 @@ def recorded(problems: Iterable[Problem | str]) -> tuple[str, ...]:
     return tuple(
         problem if isinstance(problem, str) else problem.in_language("en") for problem in problems
     )
+
+
+# -- what fails on one team's files ------------------------------------------------------------
+
+
+@dataclass
+class Failure:
+    """What went wrong with one team's files: ``problems`` where they are refused, and the exception as one line."""
+
+    problems: Problems | None = None
+    error: str = ""
+
+    def as_problems(self, code: str, file: str, **parameters: Any) -> Problems:
+        """Return the problems; of a crash the message ``code`` with its ``error``."""
+        return self.problems or Problems.of(code, file, error=self.error, **parameters)
+
+
+@contextmanager
+def isolate() -> Iterator[Failure]:
+    """Catch whatever fails on one team's files, so that it costs these files alone."""
+    failure = Failure()
+    try:
+        yield failure
+    except Exception as error:  # hostile files and plugins may raise anything
+        failure.error = describe_error(error)
+        if isinstance(error, InputError):
+            failure.problems = error.problems
+
+
+def describe_error(error: Exception) -> str:
+    """Return type and message of an exception as one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:_MAX_ERROR]}"
 
 
 # -- guesses ------------------------------------------------------------

@@ -6,7 +6,6 @@ It is generic in six types of its own: H handout, S submission, K knowledge, F f
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +15,9 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_or
 
 import numpy as np
 
-from kakurenbo import __version__
-from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
 from kakurenbo.contest.folders import (
     ATTACKERS,
-    CONTEST_FILE,
-    PUBLIC,
-    SECRET,
     TARGET,
-    TEAM,
     ContestFacts,
     ContestFolder,
     Files,
@@ -33,17 +26,14 @@ from kakurenbo.contest.folders import (
 from kakurenbo.contest.measure import Credit, Figure, Utility
 from kakurenbo.contest.phases import ANONYMIZE, ATTACK, FilePattern, Phase
 from kakurenbo.contest.preparation import (
-    Preparation,
     Publication,
     RoundData,
     Secrets,
 )
-from kakurenbo.contest.readme import readme_files
 from kakurenbo.contest.records import FoundGuess, Guesses, sort_guess_files
 from kakurenbo.contest.results import RoundResults, RoundScores, Standings, rank_rounds, weights_of
-from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
 from kakurenbo.core import InputError, Schema, Source, collect_notices, table_bytes
-from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
+from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream
 from kakurenbo.methods import registry
@@ -325,13 +315,16 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return frozenset()
 
     def read_target(
-        self, *paths: Path, declared: Anonymizer | None = None, attacker: str | None = None
+        self,
+        *places: Path | ContestFolder,
+        declared: Anonymizer | None = None,
+        attacker: str | None = None,
     ) -> Target[K, F]:
-        """One target: the folder ``targets/NN`` (and what attackers get beside it), or single files.
+        """Read one target: the folder ``targets/NN`` (and what attackers get beside it), or single files.
 
         Parameters
         ----------
-        paths : Path
+        places : Path or ContestFolder
             Where a contest deals a part of a target to each attacker, the folder of a part, ``targets/NN/for_TT``, is the
             target as that attacker has it.
         declared : Anonymizer or None
@@ -340,43 +333,14 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
             Whose part is read, where parts were dealt: empty for what is everybody's; None for the only part that lies there,
             as in a folder that one attacker was given.
         """
-        first, *others = map(ContestFolder, paths)
+        first, *others = map(ContestFolder.of, places)
         facts = first.facts(self.name)
-        if first.file is not None or facts is None or facts.folder == ATTACKERS:
-            sources = [source for folder in (first, *others) for source in folder.files]
-            return self.target_from_sources(sources, facts, declared)
-        if facts.folder != TARGET:
-            raise InputError.of("target.other_folder", str(paths[0]), folder=facts.folder)
-        beside = first.whole.path.absolute().parent.parent / "attackers"
-        if not others and beside.is_dir():
-            others = [ContestFolder(beside)]
-        return self.target_from_folders(first, others, declared=declared, attacker=attacker)
-
-    def target_from_folders(
-        self,
-        target: ContestFolder,
-        others: Sequence[ContestFolder],
-        *,
-        declared: Anonymizer | None = None,
-        attacker: str | None = None,
-    ) -> Target[K, F]:
-        """Read a target from its folder (or its dealt part) and what attackers get beside it."""
-        whole = target.whole
-        parts = list(whole.parts.values())
-        if whole is not target:
-            parts = [target]
-        elif attacker is not None:
-            parts = [part for name, part in whole.parts.items() if name == attacker]
-        elif len(parts) > 1:
-            parts = []
-        folders = (whole, *parts, *others)
+        folders = [first, *others]
+        if first.file is None and facts is not None and facts.folder != ATTACKERS:
+            if facts.folder != TARGET:
+                raise InputError.of("target.other_folder", str(first), folder=facts.folder)
+            folders = [*first.target_folders(attacker), *(others or first.attackers_beside())]
         sources = [source for folder in folders for source in folder.files]
-        return self.target_from_sources(sources, whole.facts(self.name), declared)
-
-    def target_from_sources(
-        self, sources: Sequence[Source], facts: ContestFacts | None, declared: Anonymizer | None
-    ) -> Target[K, F]:
-        """Read a target from its files; ``facts`` are those of its folder."""
         rules = self.under(facts)
         knowledge = rules.read_knowledge(sources, declared)
         return Target(facts.target if facts else "", knowledge, rules.guess_form(knowledge))
@@ -437,51 +401,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """Figures of a release that need a secret, such as a hidden test set; None where the contest has none."""
         return None
 
-    def prepare(
-        self,
-        seed: int,
-        teams: Sequence[str],
-        unranked: Sequence[str] = (),
-        *,
-        judges: Sequence[str] = (),
-        schedule: Schedule = NO_SCHEDULE,
-    ) -> Preparation:
-        """The organizer's data of a round, as folders, with a commitment to every file."""
-        self._check_teams(teams, unranked, judges)
-        drawn = self.draw(seed, teams)
-        facts = ContestFacts(
-            rulebook=self.name,
-            rulebook_version=self.version,
-            version=__version__,
-            round=self.round_name,
-            settings={**self.settings(), **drawn.settings},
-            teams=tuple(teams),
-            unranked=tuple(unranked),
-            judges=tuple(judges),
-            schedule=schedule,
-            data=drawn.data,
-        )
-        folders: dict[str, dict[str, bytes]] = {
-            "public": self._handout(facts.of(PUBLIC), drawn.public, COMMITMENTS_FILE),
-            "attackers": self._handout(facts.of(ATTACKERS), drawn.attackers),
-            "secret": {CONTEST_FILE: facts.of(SECRET).as_bytes(), **drawn.secret},
-        }
-        for team in teams:
-            folders[f"teams/{team}"] = self._handout(
-                facts.of(TEAM, team=team), drawn.handouts[team]
-            )
-            if drawn.secrets.get(team):
-                folders[f"secret/{team}"] = dict(drawn.secrets[team])
-        whole = Preparation(folders, facts, {"data": drawn.data.get("source", ""), **drawn.report})
-        commitments, opening = commit(seed, whole.files(), self.scope("preparation"))
-        folders["public"][COMMITMENTS_FILE], folders["secret"][OPENING_FILE] = commitments, opening
-        return whole
-
-    def _handout(self, facts: ContestFacts, files: Files, *later: str) -> dict[str, bytes]:
-        """The files of a folder with its facts and READMEs; the latter also describe files that come ``later``."""
-        content = {CONTEST_FILE: facts.as_bytes(), **files}
-        return {**readme_files(self, facts, (*content, *later)), **content}
-
     def generate(
         self, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
@@ -507,26 +426,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def stream(self, seed: int, *names: str) -> np.random.Generator:
         """Randomness of a purpose in this round: other rounds of the same seed have other streams."""
         return stream(seed, self.name, self.round_name, *names)
-
-    def _check_teams(
-        self, teams: Sequence[str], unranked: Sequence[str], judges: Sequence[str]
-    ) -> None:
-        for team in teams:
-            if (
-                not re.fullmatch(r"[0-9]{2,4}", team)
-                or not 1 <= int(team) <= self.max_teams
-                or teams.count(team) > 1
-            ):
-                expected = f"different numbers of at least two digits from 01 to {self.max_teams}"
-                raise ParameterError("teams", expected, team)
-        if not teams:
-            raise ParameterError("teams", "one team at least", "nothing")
-        for option, named in (("unranked", unranked), ("judges", judges)):
-            for team in named:
-                if team not in teams:
-                    raise UsageError(
-                        "error.no_team_in_round", at=option, name=repr(team), teams=list(teams)
-                    )
 
     # -- results -------------------------------------------------------------------------------------------------------
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from kakurenbo.contest.phases import ANONYMIZE, Counting
 from kakurenbo.contest.results import by_number
@@ -30,9 +30,11 @@ _NEVER_IN_NAMES = frozenset('<>:"|?*\ufffd')
 
 RefusedFile = tuple[str, Problems]
 """A file by the name that may be shown, and why it is refused."""
+SubmittedFiles = tuple[list[Source], list[RefusedFile]]
+"""The files of one team that may be judged, and those that are refused before."""
 
 
-def list_submission(path: Path) -> tuple[list[Source], list[RefusedFile]]:
+def list_submission(path: Path) -> SubmittedFiles:
     """Return the files of a folder, or the one file, that may be judged, and what is refused."""
     is_folder = False
     try:
@@ -124,80 +126,81 @@ def _refusal_code(entry: Path) -> str | None:
 # -- whose files they are --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class SubmittedFiles:
-    """The files of one team that may be judged, and those that are refused before."""
+def owned_entries(
+    folder: Path, teams: Sequence[str], codes: tuple[str, str], team_in_name: Callable[[str], str]
+) -> tuple[list[tuple[str, Path]], list[RefusedFile]]:
+    """Return whose each entry of a folder is: by folders named for teams, or else by the names of files.
 
-    sources: list[Source] = field(default_factory=list)
-    refused: list[RefusedFile] = field(default_factory=list)
+    A team that has a folder has submitted what lies there, and nothing else: anybody may have put a file beside it.
+    ``codes`` are those of the problems of an unknown team, and of a file beside its team's folder.
+    """
+    owned: list[tuple[str, Path]] = []
+    refused: list[RefusedFile] = []
+    entries = sorted(folder.iterdir()) if folder.is_dir() else [folder]
+    folders = folders_in(entries)
+    for entry in entries:
+        if is_ignored(entry.name):
+            continue
+        is_folder, name = entry.name in folders, printable_name(entry.name)
+        team = entry.name if is_folder else team_in_name(entry.name)
+        if team not in teams:
+            refused.append((name, Problems.of(codes[0], name, teams=", ".join(teams))))
+        elif team in folders and not is_folder:
+            refused.append((name, Problems.of(codes[1], name, team=team)))
+        else:
+            owned.append((team, entry))
+    return owned, refused
 
 
 def files_by_team(
     rules: AnyRulebook, teams: Sequence[str], submissions: Path, team: str = ""
 ) -> tuple[dict[str, SubmittedFiles], list[RefusedFile]]:
-    """Return the submitted files of each team, and files that belong to no team.
+    """Return the files of each team, and files that belong to no team; see `owned_entries`.
 
-    The organizer says whose a file is: by folders named for teams, by ``team``, or else by the names of files. A team that
-    has a folder has submitted what lies there, and nothing else.
+    ``team`` is whose all files are, where neither folders nor names tell.
     """
     if not submissions.exists():
         raise UsageError("error.no_file", at=submissions)
     if team:
         if team not in teams:
             raise UsageError("error.no_team_in_round", name=repr(team), teams=list(teams))
-        return {team: SubmittedFiles(*list_submission(submissions))}, []
+        return {team: list_submission(submissions)}, []
+
+    def team_in_name(name: str) -> str:
+        if name in teams:
+            return name
+        parsed = (pattern.parse(name) or {} for pattern in rules.phase(ANONYMIZE).files)
+        return next((fields["team"] for fields in parsed if "team" in fields), "")
+
     by_team: dict[str, SubmittedFiles] = {}
-    unassigned: list[RefusedFile] = []
-    entries = sorted(submissions.iterdir()) if submissions.is_dir() else [submissions]
-    folders = folders_in(entries)
-    for entry in entries:
-        if is_ignored(entry.name):
-            continue
-        is_folder, name = entry.name in folders, printable_name(entry.name)
-        named = entry.name if is_folder or entry.name in teams else _team_in_name(rules, entry.name)
-        if named not in teams:
-            listed = ", ".join(teams)
-            unassigned.append((name, Problems.of("release.unknown_team", name, teams=listed)))
-            continue
-        if named in folders and not is_folder:
-            # Anybody may have put the file there: it must not touch what the team submitted.
-            unassigned.append((name, Problems.of("release.beside_folder", name, team=named)))
-            continue
+    codes = ("release.unknown_team", "release.beside_folder")
+    owned, unassigned = owned_entries(submissions, teams, codes, team_in_name)
+    for owner, entry in owned:
+        is_folder = entry.is_dir() and not entry.is_symlink()
         sources, refused = list_submission(entry)
-        files = by_team.setdefault(named, SubmittedFiles())
-        files.sources.extend(sources)
+        files = by_team.setdefault(owner, ([], []))
+        files[0].extend(sources)
         for file, problems in refused:
-            place = f"{named}/{file}" if is_folder else file
-            files.refused.append((place, problems.in_file(place)))
+            place = f"{owner}/{file}" if is_folder else file
+            files[1].append((place, problems.in_file(place)))
     return by_team, unassigned
-
-
-def _team_in_name(rules: AnyRulebook, name: str) -> str:
-    for pattern in rules.phase(ANONYMIZE).files:
-        fields = pattern.parse(name)
-        if fields and "team" in fields:
-            return fields["team"]
-    return ""
 
 
 def check_names(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> None:
     """Raise InputError for files whose names tell another team or round, and for zips where none is accepted."""
-    wrong, round_, phase = [], rules.round_name, rules.phase(ANONYMIZE)
+    wrong: list[Problems] = []
+    phase, expected = rules.phase(ANONYMIZE), {"team": team, "round": rules.round_name}
     for source in sources:
         if phase.takes_no_zip(source.name):
-            example = rules.release_pattern.name(**{"team": team, "round": round_, "try": "1"})
+            example = rules.release_pattern.name(**expected, **{"try": "1"})
             wrong.append(Problems.of("release.zip", source.name, example=example))
             continue
         for pattern in phase.files:
-            fields = pattern.parse(source.name)
-            if fields and fields.get("team", team) != team:
-                named = fields["team"]
-                wrong.append(Problems.of("release.other_team", source.name, named=named, team=team))
-                break
-            if fields and fields.get("round", round_) != round_:
-                named = fields["round"]
-                problem = Problems.of("release.other_round", source.name, named=named, round=round_)
-                wrong.append(problem)
+            named = pattern.parse(source.name) or {}
+            other = [key for key in expected if named.get(key, expected[key]) != expected[key]]
+            if other:
+                shown: dict[str, Any] = {"named": named[other[0]], other[0]: expected[other[0]]}
+                wrong.append(Problems.of(f"release.other_{other[0]}", source.name, **shown))
                 break
     if wrong:
         raise InputError(Problems.join(wrong))
