@@ -39,7 +39,9 @@ class MethodCall:
     @classmethod
     def of(cls, group: str, name: str, method: Any) -> MethodCall:
         """The call that makes ``method`` again."""
-        asked = method.given if group == "rulebooks" else ()
+        asked: Container[str] = ()
+        if group == "rulebooks":
+            name, asked = registry.reference(type(method), name), method.given
         given = [
             (described.name, as_text(getattr(method, described.name)))
             for described in parameters_of(type(method))

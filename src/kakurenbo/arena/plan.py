@@ -169,7 +169,7 @@ class Plan:
     def facts(self) -> ContestFacts | None:
         """What the organizer's folder says of itself, where one is played on."""
         folder = self.phase or self.preparation
-        return None if folder is None else read_facts(folder / "public", self.rulebook.name)
+        return None if folder is None else read_facts(folder / "public", self.rulebook.make().name)
 
     @cached_property
     def by_team(self) -> Mapping[str, Entrant]:

@@ -25,7 +25,7 @@ from kakurenbo.contest.engine import (
     sample_attack,
 )
 from kakurenbo.contest.preparation import PublishedTargets
-from kakurenbo.contest.records import isolate
+from kakurenbo.contest.records import ReleaseRecord, isolate
 from kakurenbo.contest.results import FAILED, PUBLISHED, REFUSED
 from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.submissions import list_submission
@@ -84,11 +84,12 @@ def release(folder: Path, request: Request) -> dict[str, Any]:
 
 
 def seal(folder: Path, request: Request) -> dict[str, Any]:
-    """Publish what counts of a team: ``targets/NN`` for attackers, ``answers/NN`` for the judge."""
+    """Publish what counts of a team, by its stored records: ``targets/NN`` for attackers, ``answers/NN`` for the judge."""
     prepared, team = _prepared(folder, request), request["team"]
+    records = msgspec.convert(request["records"], dict[str, ReleaseRecord])
     judged = [
-        judged_release(prepared, folder / SUBMITTED / str(number), team, number)
-        for number in request["numbers"]
+        engine.compose_target(prepared, record, list_submission(folder / SUBMITTED / number)[0])
+        for number, record in records.items()
     ]
     judged = judged or judge_team(prepared, team, [])
     files = {name: data for one in judged for name, data in one.files.items()}
