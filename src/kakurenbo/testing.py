@@ -42,8 +42,9 @@ from kakurenbo.contest import (
 from kakurenbo.contest.commitments import KEPT
 from kakurenbo.contest.engine import anonymize, judge_sample_attack, prepare, rank
 from kakurenbo.contest.engine import attack as run_attack
+from kakurenbo.contest.releases import phase_files
 from kakurenbo.contest.results import DISQUALIFIED, MISSING, PUBLISHED
-from kakurenbo.contest.rounds import judge_team, phase_files
+from kakurenbo.contest.rounds import judge_team
 from kakurenbo.core import InputError, Source, write_folder
 from kakurenbo.core.errors import KakurenboError, ParameterError
 from kakurenbo.core.rng import stream

@@ -31,8 +31,8 @@ from kakurenbo.contest.engine import judge_guess, judge_guesses
 from kakurenbo.contest.folders import ContestFacts, ContestFolder
 from kakurenbo.contest.preparation import PublishedTargets
 from kakurenbo.contest.records import Refusal, ReleaseRecord, isolate, limit_refusals
-from kakurenbo.contest.releases import SUBMITTED
-from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
+from kakurenbo.contest.releases import RELEASES_FILE, SUBMITTED
+from kakurenbo.contest.rounds import judge_team
 from kakurenbo.core import Problem, Source
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.messages import spoken_in

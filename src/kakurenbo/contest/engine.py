@@ -37,12 +37,12 @@ from kakurenbo.contest.folders import (
 )
 from kakurenbo.contest.measure import Credit
 from kakurenbo.contest.phases import ATTACK, scores_per_target
-from kakurenbo.contest.preparation import Preparation, PublishedTargets
+from kakurenbo.contest.preparation import Preparation, PublishedTargets, Target
 from kakurenbo.contest.readme import readme_files
 from kakurenbo.contest.records import Refusal, ReleaseRecord, isolate
 from kakurenbo.contest.releases import ReleaseOutcome, compose_target, judge_release
 from kakurenbo.contest.results import PUBLISHED, SUPERSEDED, RoundResults, Standings, team_of
-from kakurenbo.contest.rulebook import AnyRulebook, Target
+from kakurenbo.contest.rulebook import AnyRulebook
 from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
 from kakurenbo.core import Problem, Problems, Source
 from kakurenbo.core.errors import ParameterError, UsageError

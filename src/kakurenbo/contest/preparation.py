@@ -21,9 +21,11 @@ from kakurenbo.core.remembering import Memory, remembering_tables
 from kakurenbo.core.rng import stream
 
 if TYPE_CHECKING:
-    from kakurenbo.contest.rulebook import AnyRulebook, Rulebook, Target
+    from kakurenbo.contest.rulebook import AnyRulebook, Rulebook
 
 H = TypeVar("H")
+K = TypeVar("K")
+F = TypeVar("F")
 V = TypeVar("V")
 
 _TABLES = 4  # that a round remembers: the population, and the latest releases
@@ -210,7 +212,26 @@ class PreparedRound(Generic[H]):
         raise KakurenboError("error.preparation_lacks", name=name)
 
 
-class PublishedTargets(Mapping[str, "Target[Any, Any]"]):
+@dataclass(frozen=True, eq=False)
+class Target(Generic[K, F]):
+    """One release under attack, as attackers see it.
+
+    Attributes
+    ----------
+    name : str
+        ``07`` or ``07-2``; empty where single files were given that do not tell.
+    knowledge : K
+        All that an attack is given.
+    form : F
+        What a guess at it must look like: all that checking one needs.
+    """
+
+    name: str
+    knowledge: K
+    form: F
+
+
+class PublishedTargets(Mapping[str, Target[Any, Any]]):
     """The published targets of a round by name, with their answers where the judge asks.
 
     Each is read when it is first needed, once; tables that several share, such as the population, are read and parsed once.

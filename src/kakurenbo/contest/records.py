@@ -6,10 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kakurenbo.contest.measure import Measurement
-from kakurenbo.contest.phases import Phase
+from kakurenbo.contest.phases import ATTACK, Phase
+from kakurenbo.contest.preparation import Target
 from kakurenbo.contest.results import (
     DISQUALIFIED,
     FAILED,
@@ -20,7 +21,18 @@ from kakurenbo.contest.results import (
     by_number,
     team_of,
 )
-from kakurenbo.core import LISTED_PER_FILE, InputError, Problem, Problems, Source, messages
+from kakurenbo.core import (
+    LISTED_PER_FILE,
+    InputError,
+    Problem,
+    Problems,
+    Source,
+    collect_notices,
+    messages,
+)
+
+if TYPE_CHECKING:
+    from kakurenbo.contest.rulebook import Rulebook
 
 G = TypeVar("G")
 _MAX_ERROR = 300  # characters
@@ -204,13 +216,24 @@ class Guesses(Generic[G]):
     refused: tuple[tuple[str, Problems], ...] = ()
 
 
-@dataclass(frozen=True)
-class GuessFile:
-    """A file whose name tells a target and a try."""
-
-    target: str
-    number: int
-    source: Source
+def read_named_guesses(
+    rules: Rulebook[Any, Any, Any, Any, Any, G],
+    targets: Mapping[str, Target[Any, Any]],
+    sources: Sequence[Source],
+    attacker: str,
+) -> Guesses[G]:
+    """Read the guesses of files that name their target."""
+    phase = rules.phase(ATTACK)
+    files, refused = sort_guess_files(phase, targets, sources, attacker, rules.round_name)
+    guesses: list[FoundGuess[G]] = []
+    for target, source in files:
+        try:
+            with collect_notices() as notices:
+                guess = rules.read_guess(targets[target].form, source)
+            guesses.append(FoundGuess(target, source.name, guess, tuple(notices)))
+        except InputError as error:
+            refused.append((source.name, error.problems))
+    return Guesses(tuple(guesses), tuple(refused))
 
 
 def sort_guess_files(
@@ -219,50 +242,58 @@ def sort_guess_files(
     sources: Iterable[Source],
     attacker: str,
     round_: str = "",
-) -> tuple[list[GuessFile], list[tuple[str, Problems]]]:
-    """Files by target and try; and those refused: no such name, another attacker's or round's, one's own target, too many."""
-    pattern = phase.files[0]
-    named: list[GuessFile] = []
-    refusals: list[tuple[str, Problems]] = []
+) -> tuple[list[tuple[str, Source]], list[tuple[str, Problems]]]:
+    """Return guess files after their targets, by target and try, and those that are refused.
+
+    Refused are other names, another attacker's or round's, guesses at the own release, and too many.
+    """
+    named: list[tuple[str, int, Source]] = []
+    refused: list[tuple[str, Problems]] = []
     for source in sources:
-        fields = pattern.parse(source.name)
-        problem = None
-        if fields is None:
-            other = next((target for target in targets if team_of(target) != attacker), "01")
-            example = pattern.name(target=other, attacker=attacker, round=round_)
-            code = "release.zip" if phase.takes_no_zip(source.name) else "guess.unknown_name"
-            problem = Problems.of(code, source.name, example=example)
-        elif fields["attacker"] != attacker:
-            problem = Problems.of(
-                "guess.other_attacker", source.name, named=fields["attacker"], attacker=attacker
-            )
-        elif fields.get("round", round_) != round_:
-            problem = Problems.of(
-                "release.other_round", source.name, named=fields["round"], round=round_
-            )
-        elif team_of(fields["target"]) == attacker:
-            problem = Problems.of("guess.own_target", source.name, attacker=attacker)
-        elif fields["target"] not in targets:
-            listed = ", ".join(sorted(targets, key=by_number)[:20])
-            problem = Problems.of(
-                "guess.unknown_target", source.name, target=fields["target"], targets=listed
-            )
-        if problem is not None or fields is None:
-            refusals.append((source.name, problem or Problems([])))
+        fields = phase.files[0].parse(source.name) or {}
+        if problem := _wrong_guess_name(phase, targets, source.name, fields, attacker, round_):
+            refused.append((source.name, problem))
         else:
-            named.append(GuessFile(fields["target"], int(fields.get("try", "1")), source))
-    kept: list[GuessFile] = []
-    numbers: dict[str, set[int]] = defaultdict(set)
+            named.append((fields["target"], int(fields.get("try", "1")), source))
+    files: list[tuple[str, Source]] = []
+    tries: dict[str, set[int]] = defaultdict(set)
     limit = phase.tries.per_target
-    named.sort(key=lambda file: (by_number(file.target), file.number, file.source.name))
-    for file in named:
-        name, known = file.source.name, numbers[file.target]
-        if file.number in known:
-            refusals.append((name, Problems.of("guess.twice", name, target=file.target)))
-        elif limit is not None and (len(known) >= limit or not 1 <= file.number <= limit):
-            problems = Problems.of("guess.too_many", name, limit=limit, target=file.target)
-            refusals.append((name, problems))
+    for target, number, source in sorted(
+        named, key=lambda file: (by_number(file[0]), file[1], file[2].name)
+    ):
+        name, known = source.name, tries[target]
+        if number in known:
+            refused.append((name, Problems.of("guess.twice", name, target=target)))
+        elif limit is not None and (len(known) >= limit or not 1 <= number <= limit):
+            refused.append((name, Problems.of("guess.too_many", name, limit=limit, target=target)))
         else:
-            known.add(file.number)
-            kept.append(file)
-    return kept, refusals
+            known.add(number)
+            files.append((target, source))
+    return files, refused
+
+
+def _wrong_guess_name(
+    phase: Phase,
+    targets: Collection[str],
+    name: str,
+    fields: Mapping[str, str],
+    attacker: str,
+    round_: str,
+) -> Problems | None:
+    """Return what is wrong with the name of a guess file, if anything is."""
+    if not fields:
+        other = next((target for target in targets if team_of(target) != attacker), "01")
+        example = phase.files[0].name(target=other, attacker=attacker, round=round_)
+        code = "release.zip" if phase.takes_no_zip(name) else "guess.unknown_name"
+        return Problems.of(code, name, example=example)
+    target, named = fields["target"], fields["attacker"]
+    if named != attacker:
+        return Problems.of("guess.other_attacker", name, named=named, attacker=attacker)
+    if fields.get("round", round_) != round_:
+        return Problems.of("release.other_round", name, named=fields["round"], round=round_)
+    if team_of(target) == attacker:
+        return Problems.of("guess.own_target", name, attacker=attacker)
+    if target not in targets:
+        listed = ", ".join(sorted(targets, key=by_number)[:20])
+        return Problems.of("guess.unknown_target", name, target=target, targets=listed)
+    return None

@@ -1,11 +1,15 @@
-"""Judging of one release: read, measure, and compose what attackers get of it."""
+"""Judging of releases: read, measure, compose what attackers get of them, and the phase folder of a round."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
 from kakurenbo.contest.folders import (
     ANSWER,
     CONTEST_FILE,
@@ -30,11 +34,15 @@ from kakurenbo.core import (
     Source,
     add_notices,
     collect_notices,
+    json_bytes,
+    read_json,
     summed_up,
 )
+from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import spoken_in
 from kakurenbo.core.remembering import remembering_tables
 
+RELEASES_FILE = "releases.json"
 SUBMITTED = "submitted"
 """The folder, in ``answers/NN``, of the files that were submitted."""
 
@@ -307,3 +315,43 @@ def _reading_problems(prepared: PreparedRound[Any], outcome: ReleaseOutcome) -> 
     except InputError as error:
         return error.problems
     return None
+
+
+# -- the phase folder ------------------------------------------------------------
+
+
+def phase_files(prepared: PreparedRound[Any], outcomes: Sequence[ReleaseOutcome]) -> Files:
+    """Return the phase folder of these releases, committed."""
+    files = {f"attackers/{name}": data for name, data in prepared.attackers.all_files().items()}
+    for outcome in outcomes:
+        files |= outcome.files
+    return committed_phase(prepared, files, [outcome.record for outcome in outcomes])
+
+
+def committed_phase(
+    prepared: PreparedRound[Any], folders: Files, records: Sequence[ReleaseRecord]
+) -> Files:
+    """Return the phase folder of these targets, answers and attackers' files, with its records and commitments."""
+    facts = prepared.phase_facts
+    readmes = round_readmes(prepared, facts, (CONTEST_FILE, RELEASES_FILE, COMMITMENTS_FILE))
+    public = [record.public() for record in records]
+    files = {
+        **folders,
+        **{f"public/{name}": data for name, data in readmes.items()},
+        f"public/{CONTEST_FILE}": facts.as_bytes(),
+        f"public/{RELEASES_FILE}": json_bytes(msgspec.to_builtins(public)),
+        f"answers/{RELEASES_FILE}": json_bytes(msgspec.to_builtins(records)),
+    }
+    commitments, opening = commit(prepared.seed, files, prepared.rules.scope("publication"))
+    return {**files, f"public/{COMMITMENTS_FILE}": commitments, f"answers/{OPENING_FILE}": opening}
+
+
+def read_records(phase: Path, part: str = "public") -> tuple[ReleaseRecord, ...]:
+    """Read what became of every release from a phase folder: from its ``public`` part or its ``answers``."""
+    place = phase / part / RELEASES_FILE
+    try:
+        return msgspec.convert(read_json(Source.of(place)), tuple[ReleaseRecord, ...])
+    except InputError as error:
+        raise UsageError(error.problems[0].statement, at=place) from error
+    except msgspec.ValidationError:
+        raise UsageError("error.not_publish", at=place) from None

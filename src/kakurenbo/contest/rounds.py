@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE
 from kakurenbo.contest.engine import (
     GuessesOutcome,
     judge_guesses,
@@ -22,7 +20,7 @@ from kakurenbo.contest.engine import (
     judge_sample_attack,
     round_results,
 )
-from kakurenbo.contest.folders import CONTEST_FILE, ContestFacts, Files, read_facts
+from kakurenbo.contest.folders import ContestFacts, Files, read_facts
 from kakurenbo.contest.phases import ANONYMIZE, ATTACK, Counting
 from kakurenbo.contest.preparation import PreparedRound, PublishedTargets
 from kakurenbo.contest.records import (
@@ -32,9 +30,14 @@ from kakurenbo.contest.records import (
     limit_refusals,
     recorded,
 )
-from kakurenbo.contest.releases import SUBMITTED, ReleaseOutcome, round_readmes
+from kakurenbo.contest.releases import (
+    SUBMITTED,
+    ReleaseOutcome,
+    committed_phase,
+    phase_files,
+    read_records,
+)
 from kakurenbo.contest.results import (
-    DISQUALIFIED,
     MISSING,
     PUBLISHED,
     REFUSED,
@@ -45,13 +48,13 @@ from kakurenbo.contest.results import (
 )
 from kakurenbo.contest.rulebook import AnyRulebook
 from kakurenbo.contest.submissions import (
+    GuessFiles,
     RefusedFile,
     entries_of,
     files_by_team,
-    folders_in,
+    guesses_by_attacker,
     list_submission,
     named_tables,
-    owned_entries,
 )
 from kakurenbo.core import (
     LISTED_PER_FILE,
@@ -59,16 +62,9 @@ from kakurenbo.core import (
     Problem,
     Problems,
     Source,
-    json_bytes,
     read_folder,
-    read_json,
 )
 from kakurenbo.core.errors import UsageError
-
-RELEASES_FILE = "releases.json"
-_MAX_DIGITS = 6  # of the number of a submission
-GuessFiles = tuple[str, list[Source]]
-"""Guess files that were submitted together, after the folder they lie in; none for files side by side."""
 
 # -- publish -------------------------------------------------------------------------------------------------------------
 
@@ -177,74 +173,6 @@ def _first(team: str, refused: Sequence[RefusedFile]) -> list[Problems]:
     return listed
 
 
-def phase_files(prepared: PreparedRound[Any], outcomes: Sequence[ReleaseOutcome]) -> Files:
-    """Return the phase folder of these releases, committed."""
-    files = {f"attackers/{name}": data for name, data in prepared.attackers.all_files().items()}
-    for outcome in outcomes:
-        files |= outcome.files
-    return _committed(prepared, files, [outcome.record for outcome in outcomes])
-
-
-def _committed(
-    prepared: PreparedRound[Any], folders: Files, records: Sequence[ReleaseRecord]
-) -> Files:
-    """Return the phase folder of these targets, answers and attackers' files, with its records and commitments."""
-    facts = prepared.phase_facts
-    readmes = round_readmes(prepared, facts, (CONTEST_FILE, RELEASES_FILE, COMMITMENTS_FILE))
-    public = [record.public() for record in records]
-    files = {
-        **folders,
-        **{f"public/{name}": data for name, data in readmes.items()},
-        f"public/{CONTEST_FILE}": facts.as_bytes(),
-        f"public/{RELEASES_FILE}": json_bytes(msgspec.to_builtins(public)),
-        f"answers/{RELEASES_FILE}": json_bytes(msgspec.to_builtins(records)),
-    }
-    commitments, opening = commit(prepared.seed, files, prepared.rules.scope("publication"))
-    return {**files, f"public/{COMMITMENTS_FILE}": commitments, f"answers/{OPENING_FILE}": opening}
-
-
-def read_records(phase: Path, part: str = "public") -> tuple[ReleaseRecord, ...]:
-    """Read what became of every release from a phase folder: from its ``public`` part or its ``answers``."""
-    place = phase / part / RELEASES_FILE
-    try:
-        return msgspec.convert(read_json(Source.of(place)), tuple[ReleaseRecord, ...])
-    except InputError as error:
-        raise UsageError(error.problems[0].statement, at=place) from error
-    except msgspec.ValidationError:
-        raise UsageError("error.not_publish", at=place) from None
-
-
-def publish_again(prepared: PreparedRound[Any], phase: Path) -> Files:
-    """Return the phase folder once more, from the submitted files that it keeps.
-
-    What the folder says of its releases is not used, but for whether disqualified ones were published too.
-    """
-    with_disqualified = any(
-        record.state == DISQUALIFIED and (phase / "targets" / record.target).is_dir()
-        for record in read_records(phase)
-    )
-    # Of a link, a folder or a file that is too large only the name is kept: its record stays.
-    refused = [record for record in read_records(phase, "answers") if record.state == REFUSED]
-    folders = [path for path in phase.glob(f"answers/*/{SUBMITTED}") if path.is_dir()]
-    folders.sort(key=lambda path: by_number(path.parent.name))
-    outcomes: list[ReleaseOutcome] = []
-    for team in prepared.teams:
-        listed = [list_submission(path)[0] for path in folders if team_of(path.parent.name) == team]
-        sources = [source for part in listed for source in part]
-        judged: list[ReleaseOutcome] = []
-        if sources:
-            judged = judge_team(prepared, team, sources, with_disqualified=with_disqualified)
-        known = {outcome.record.target for outcome in judged}
-        judged += [
-            ReleaseOutcome(record)
-            for record in refused
-            if record.team == team and record.target not in known
-        ]
-        judged.sort(key=lambda outcome: by_number(outcome.record.target))
-        outcomes += judged or judge_team(prepared, team, [])
-    return phase_files(prepared, outcomes)
-
-
 # -- attach --------------------------------------------------------------------------------------------------------------
 
 
@@ -314,7 +242,7 @@ def attach_to_round(
             attached += [(target, source.name) for source in attachments]
     for name in (f"public/{COMMITMENTS_FILE}", f"answers/{OPENING_FILE}"):
         files.pop(name, None)
-    whole = _committed(prepared, files, list(records.values()))
+    whole = committed_phase(prepared, files, list(records.values()))
     return AttachedRound(whole, tuple(attached), tuple(refused), tuple(notices), tuple(unassigned))
 
 
@@ -395,7 +323,7 @@ def score_round(
     targets = PublishedTargets.in_phase(rulebook.under(facts), phase, ordered, facts=facts)
     for name in targets:
         targets[name]  # a damaged one is named at once
-    submissions, refused = _submissions_by_attacker(targets.rules, facts.teams, guesses)
+    submissions, refused = guesses_by_attacker(targets.rules, facts.teams, guesses)
     outcomes = {
         attacker: _judge_submissions(targets, attacker, submitted)
         for attacker, submitted in submissions.items()
@@ -458,57 +386,3 @@ def _judge_submissions(
             (*total.notices, *notices),
         )
     return total
-
-
-def _submissions_by_attacker(
-    rules: AnyRulebook, teams: Sequence[str], guesses: Path
-) -> tuple[dict[str, list[GuessFiles]], list[Refusal]]:
-    """Return the submissions of each attacker, and what is refused; see `owned_entries`."""
-    if not guesses.is_dir():
-        raise UsageError("error.no_guesses", at=guesses)
-
-    def team_in_name(name: str) -> str:
-        fields = rules.guess_pattern.parse(name) or {}
-        return name if name in teams else fields.get("attacker", fields.get("team", ""))
-
-    codes = ("guess.unknown_attacker", "guess.beside_folder")
-    owned, unassigned = owned_entries(guesses, teams, codes, team_in_name)
-    refused = [Refusal.of("", name, problems) for name, problems in unassigned]
-    by_attacker: dict[str, list[GuessFiles]] = {}
-    for attacker, entry in owned:
-        if folders_in([entry]):
-            submissions, rejected = _list_submissions(entry, attacker)
-            if rejected or any(sources for _, sources in submissions):
-                by_attacker[attacker] = submissions  # an empty folder makes no attacker
-        elif entry.name == attacker:
-            problems = Problems.of("guess.no_folder", attacker, team=attacker)
-            rejected = [Refusal.of("", attacker, problems)]
-        else:
-            sources, unfit = list_submission(entry)
-            by_attacker.setdefault(attacker, [("", [])])[0][1].extend(sources)
-            rejected = [Refusal.of(attacker, name, problems) for name, problems in unfit]
-        refused += rejected
-    return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refused
-
-
-def _list_submissions(place: Path, attacker: str) -> tuple[list[GuessFiles], list[Refusal]]:
-    """Return the submissions in an attacker's folder in order, and what is refused."""
-    sources, unfit = list_submission(place)
-    numbered = sorted(
-        (name for name in folders_in(place / name for name, _ in unfit) if _is_number(name)),
-        key=lambda name: (int(name), name),
-    )
-    rejected = [(attacker, name, why) for name, why in unfit if name not in numbered]
-    submissions = [(attacker, sources)] if sources or not numbered else []
-    for number in numbered:
-        sources, unfit = list_submission(place / number)
-        submissions.append((f"{attacker}/{number}", sources))
-        rejected += [(f"{attacker}/{number}", name, why) for name, why in unfit]
-    return submissions, [
-        Refusal.of(attacker, name, problems).in_folder(folder)
-        for folder, name, problems in rejected
-    ]
-
-
-def _is_number(name: str) -> bool:
-    return name.isascii() and name.isdecimal() and len(name) <= _MAX_DIGITS

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 
@@ -24,15 +23,16 @@ from kakurenbo.contest.folders import (
     read_facts,
 )
 from kakurenbo.contest.measure import Credit, Figure, Utility
-from kakurenbo.contest.phases import ANONYMIZE, ATTACK, FilePattern, Phase
+from kakurenbo.contest.phases import ANONYMIZE, ATTACK, FilePattern, Phase, Player
 from kakurenbo.contest.preparation import (
     Publication,
     RoundData,
     Secrets,
+    Target,
 )
-from kakurenbo.contest.records import FoundGuess, Guesses, sort_guess_files
+from kakurenbo.contest.records import Guesses, read_named_guesses
 from kakurenbo.contest.results import RoundResults, RoundScores, Standings, rank_rounds, weights_of
-from kakurenbo.core import InputError, Schema, Source, collect_notices, table_bytes
+from kakurenbo.core import InputError, Schema, Source, table_bytes
 from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream
@@ -46,34 +46,6 @@ K = TypeVar("K")
 F = TypeVar("F")
 A = TypeVar("A")
 G = TypeVar("G")
-
-
-@dataclass(frozen=True)
-class Player:
-    """Somebody who takes part: a name to show, and methods as texts that ``registry.build`` takes (empty for none)."""
-
-    name: str
-    anonymizer: str = ""
-    attack: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Target(Generic[K, F]):
-    """One release under attack, as attackers see it.
-
-    Attributes
-    ----------
-    name : str
-        ``07`` or ``07-2``; empty where single files were given that do not tell.
-    knowledge : K
-        All that an attack is given.
-    form : F
-        What a guess at it must look like: all that checking one needs.
-    """
-
-    name: str
-    knowledge: K
-    form: F
 
 
 class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
@@ -99,6 +71,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """Of the table that anonymizers are given: those that accept it play."""
     knowledge: ClassVar[type]
     """What attacks are given: those that take it play."""
+    guess_type: ClassVar[type] = object
+    """What attacks return."""
     attackers_use_handouts: ClassVar[bool] = False
     """Whether an attacker's own handout tells of others' releases: its folder is then among the paths of ``read_target``."""
 
@@ -127,8 +101,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """Second names that files may give to columns."""
     upper_bounds: ClassVar[tuple[str, ...]] = ()
     """Those of ``threshold_values`` that a figure must not exceed; it must reach the others."""
-
-    # -- options ---------------------------------------------------------------------------------------------------
 
     @property
     def round_name(self) -> str:
@@ -191,10 +163,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     @abstractmethod
     def read_handout(self, folder: Path | ContestFolder) -> H:
-        """A handout from what a team was given: its folder, or the data file in it.
-
-        ``ContestFolder.of(folder)`` has its files, on disk or in memory; so does ``read_answer``.
-        """
+        """Read a handout from a team's folder (``ContestFolder.of(folder)`` has its files), or the data file in it."""
 
     def anonymize(self, handout: H, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
         """Run a method on a handout; by default on its ``table``."""
@@ -222,10 +191,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return Utility({})
 
     def released(self, handout: H, submission: S) -> tuple[H, Release] | None:
-        """Return the tables of a submission, and the handout with the candidate that they were made of.
-
-        None where the rulebook does not say: then nothing can be repaired, and no unchanged release is noticed.
-        """
+        """Return the tables of a submission, and the handout with the candidate they were made of; None for no repairs."""
         return None
 
     def repair(
@@ -243,25 +209,17 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return files
 
     def privacy(self, handout: H, submission: S) -> Utility:
-        """Privacy models such as k-anonymity, for information: no score counts them.
-
-        ``options["privacy"]`` names the parameters that they look at; a contest without that entry has no such figures.
-        """
+        """Return privacy models such as k-anonymity, for information; ``options["privacy"]`` names their parameters."""
         return Utility({})
 
     # -- public half: attackers guess ------------------------------------------------------------------------------
 
     @abstractmethod
     def read_knowledge(self, sources: Sequence[Source], declared: Anonymizer | None = None) -> K:
-        """What attackers know of one target, from published files alone.
+        """Read what attackers know of one target from published files alone, and from a declared method.
 
-        Parameters
-        ----------
-        sources : sequence of Source
-            The files of ``targets/NN`` and ``attackers``; or single files in the order the command line documents. With
-            ``attackers_use_handouts`` also those of the attacker's own ``teams/TT``, where it has one.
-        declared : Anonymizer or None
-            A method that the attacker assumes was used, beside what the files tell.
+        The files are those of ``targets/NN`` and ``attackers``, or single files in the order the command line documents;
+        with ``attackers_use_handouts`` also those of the attacker's own ``teams/TT``, where it has one.
         """
 
     def guess_form(self, knowledge: K) -> F:
@@ -278,31 +236,10 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return "".join(f"{line}\n" for line in lines).encode()
 
     def bytes_of_attack(self, guess: object) -> bytes:
-        """What an attack returned, as its file.
-
-        Raises
-        ------
-        KakurenboError
-            Where that is no guess of this contest at all.
-        """
-        wanted = self._guess_type()
-        if not isinstance(guess, wanted):
+        """Return what an attack gave as its file; raise KakurenboError where that is no guess of this contest."""
+        if not isinstance(guess, self.guess_type):
             raise KakurenboError("word.no_guess", kind=type(guess).__name__)
         return self.guess_bytes(cast(G, guess))
-
-    @classmethod
-    def _guess_type(cls) -> type:
-        """Return the last type argument of a base, which is the guess; ``object`` where there is none."""
-        for base in (
-            base for parent in cls.__mro__ for base in getattr(parent, "__orig_bases__", ())
-        ):
-            origin = get_origin(base)
-            if isinstance(origin, type) and issubclass(origin, Rulebook):
-                guess = get_args(base)[-1]
-                if not isinstance(guess, TypeVar):
-                    plain = get_origin(guess) or guess
-                    return plain if isinstance(plain, type) else object
-        return object
 
     @property
     def sample_attacks(self) -> Mapping[str, Attack[K, G]]:
@@ -357,19 +294,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def read_guesses(
         self, targets: Mapping[str, Target[K, F]], sources: Sequence[Source], attacker: str
     ) -> Guesses[G]:
-        """Every guess in an attacker's files; a bad file costs that file alone."""
-        phase = self.phase(ATTACK)
-        sorted_files, refused = sort_guess_files(phase, targets, sources, attacker, self.round_name)
-        found: list[FoundGuess[G]] = []
-        for file in sorted_files:
-            name = file.source.name
-            try:
-                with collect_notices() as notices:
-                    guess = self.read_guess(targets[file.target].form, file.source)
-                found.append(FoundGuess(file.target, name, guess, tuple(notices)))
-            except InputError as error:
-                refused.append((name, error.problems))
-        return Guesses(tuple(found), tuple(refused))
+        """Read every guess in an attacker's files; a bad file costs that file alone."""
+        return read_named_guesses(self, targets, sources, attacker)
 
     # -- secret half: the judge alone --------------------------------------------------------------------------------
 
@@ -430,11 +356,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     # -- results -------------------------------------------------------------------------------------------------------
 
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
-        """Rank one round, under any name, alone, or several by the weights of the rules.
-
-        By default a release scores 1 minus the best accuracy against it, and an attacker its mean accuracy; the sum of both
-        ranks is the overall score.
-        """
+        """Rank one round, or several by weights; by default as `RoundScores`, with the sum of both ranks over all."""
         scores = {name: RoundScores.of(results) for name, results in rounds.items()}
         return rank_rounds(rounds, scores, self.weighed(rounds))
 

@@ -10,14 +10,23 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kakurenbo.contest.phases import ANONYMIZE, Counting
+from kakurenbo.contest.records import Refusal
 from kakurenbo.contest.results import by_number
-from kakurenbo.contest.rulebook import AnyRulebook
-from kakurenbo.core import README_FILES, InputError, Problems, Severity, Source
+from kakurenbo.core import (
+    README_FILES,
+    InputError,
+    Problems,
+    Severity,
+    Source,
+)
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.sources import DEFAULT_LIMIT
+
+if TYPE_CHECKING:
+    from kakurenbo.contest.rulebook import AnyRulebook
 
 MAX_FILES = 200
 MAX_BYTES = 1_000_000_000
@@ -32,6 +41,9 @@ RefusedFile = tuple[str, Problems]
 """A file by the name that may be shown, and why it is refused."""
 SubmittedFiles = tuple[list[Source], list[RefusedFile]]
 """The files of one team that may be judged, and those that are refused before."""
+GuessFiles = tuple[str, list[Source]]
+"""Guess files that were submitted together, after the folder they lie in; none for files side by side."""
+_MAX_DIGITS = 6  # of the number of a submission
 
 
 def list_submission(path: Path) -> SubmittedFiles:
@@ -245,3 +257,60 @@ def entries_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> dict
         number = next(filter(None, parsed), {}).get("try")
         entries.setdefault(f"{team}-{number}" if number else team, []).append(source)
     return dict(sorted(entries.items(), key=lambda entry: by_number(entry[0])))
+
+
+# -- guesses ------------------------------------------------------------
+
+
+def guesses_by_attacker(
+    rules: AnyRulebook, teams: Sequence[str], guesses: Path
+) -> tuple[dict[str, list[GuessFiles]], list[Refusal]]:
+    """Return the submissions of each attacker, and what is refused; see `owned_entries`."""
+    if not guesses.is_dir():
+        raise UsageError("error.no_guesses", at=guesses)
+
+    def team_in_name(name: str) -> str:
+        fields = rules.guess_pattern.parse(name) or {}
+        return name if name in teams else fields.get("attacker", fields.get("team", ""))
+
+    codes = ("guess.unknown_attacker", "guess.beside_folder")
+    owned, unassigned = owned_entries(guesses, teams, codes, team_in_name)
+    refused = [Refusal.of("", name, problems) for name, problems in unassigned]
+    by_attacker: dict[str, list[GuessFiles]] = {}
+    for attacker, entry in owned:
+        if folders_in([entry]):
+            submissions, rejected = _list_submissions(entry, attacker)
+            if rejected or any(sources for _, sources in submissions):
+                by_attacker[attacker] = submissions  # an empty folder makes no attacker
+        elif entry.name == attacker:
+            problems = Problems.of("guess.no_folder", attacker, team=attacker)
+            rejected = [Refusal.of("", attacker, problems)]
+        else:
+            sources, unfit = list_submission(entry)
+            by_attacker.setdefault(attacker, [("", [])])[0][1].extend(sources)
+            rejected = [Refusal.of(attacker, name, problems) for name, problems in unfit]
+        refused += rejected
+    return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refused
+
+
+def _list_submissions(place: Path, attacker: str) -> tuple[list[GuessFiles], list[Refusal]]:
+    """Return the submissions in an attacker's folder in order, and what is refused."""
+    sources, unfit = list_submission(place)
+    numbered = sorted(
+        (name for name in folders_in(place / name for name, _ in unfit) if _is_number(name)),
+        key=lambda name: (int(name), name),
+    )
+    rejected = [(attacker, name, why) for name, why in unfit if name not in numbered]
+    submissions = [(attacker, sources)] if sources or not numbered else []
+    for number in numbered:
+        sources, unfit = list_submission(place / number)
+        submissions.append((f"{attacker}/{number}", sources))
+        rejected += [(f"{attacker}/{number}", name, why) for name, why in unfit]
+    return submissions, [
+        Refusal.of(attacker, name, problems).in_folder(folder)
+        for folder, name, problems in rejected
+    ]
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdecimal() and len(name) <= _MAX_DIGITS

@@ -18,8 +18,9 @@ from kakurenbo.contest.engine import ReleaseOutcome
 from kakurenbo.contest.phases import JudgedSubmission, scored_submissions
 from kakurenbo.contest.preparation import PublishedTargets
 from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.releases import RELEASES_FILE
 from kakurenbo.contest.results import DISQUALIFIED, MISSING, PUBLISHED
-from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
+from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import json_bytes, read_file
 from kakurenbo.core.errors import UsageError

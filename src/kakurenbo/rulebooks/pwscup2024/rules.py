@@ -87,6 +87,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     rounds = ("pre", "main")
     weights = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
     knowledge = RatingsKnowledge
+    guess_type = RatingsGuess
     attackers_use_handouts = True  # every team holds three candidates of the same source
     schema = ratings.widest_schema()
     options = {
