@@ -50,6 +50,7 @@ from kakurenbo.contest.rulebook import AnyRulebook
 from kakurenbo.contest.submissions import (
     GuessFiles,
     RefusedFile,
+    SubmittedFiles,
     entries_of,
     files_by_team,
     guesses_by_attacker,
@@ -121,7 +122,7 @@ def publish_round(
     by_team, unassigned = files_by_team(prepared.rules, prepared.teams, submissions, team)
     outcomes: list[ReleaseOutcome] = []
     for name in prepared.teams:
-        sources, refused = by_team.get(name, ([], []))
+        sources, refused = by_team.get(name, SubmittedFiles([], []))
         unassigned += named_tables(prepared.rules, name, sources)[1]
         unassigned += refused if sources else []
         outcomes += judge_team(

@@ -10,7 +10,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kakurenbo.contest.phases import ANONYMIZE, Counting
 from kakurenbo.contest.records import Refusal
@@ -39,11 +39,16 @@ _NEVER_IN_NAMES = frozenset('<>:"|?*\ufffd')
 
 RefusedFile = tuple[str, Problems]
 """A file by the name that may be shown, and why it is refused."""
-SubmittedFiles = tuple[list[Source], list[RefusedFile]]
-"""The files of one team that may be judged, and those that are refused before."""
 GuessFiles = tuple[str, list[Source]]
 """Guess files that were submitted together, after the folder they lie in; none for files side by side."""
 _MAX_DIGITS = 6  # of the number of a submission
+
+
+class SubmittedFiles(NamedTuple):
+    """The files of one team that may be judged, and those that are refused before."""
+
+    sources: list[Source]
+    refused: list[RefusedFile]
 
 
 def list_submission(path: Path) -> SubmittedFiles:
@@ -54,7 +59,8 @@ def list_submission(path: Path) -> SubmittedFiles:
         entries = sorted(path.iterdir()) if is_folder else [path]
     except OSError:  # not even a folder that cannot be listed stops the others
         name = printable_name(path.name)
-        return [], [(name, Problems.of("source.forbidden", name, severity=Severity.MALFORMED))]
+        problems = Problems.of("source.forbidden", name, severity=Severity.MALFORMED)
+        return SubmittedFiles([], [(name, problems)])
     sources: list[Source] = []
     refused: list[RefusedFile] = []
     total = 0
@@ -76,7 +82,7 @@ def list_submission(path: Path) -> SubmittedFiles:
                 code, name, files=MAX_FILES, bytes=MAX_BYTES, limit=DEFAULT_LIMIT
             )
             refused.append((name, problems))
-    return sources, refused
+    return SubmittedFiles(sources, refused)
 
 
 def folders_in(entries: Iterable[Path]) -> frozenset[str]:
@@ -190,11 +196,11 @@ def files_by_team(
     for owner, entry in owned:
         is_folder = entry.is_dir() and not entry.is_symlink()
         sources, refused = list_submission(entry)
-        files = by_team.setdefault(owner, ([], []))
-        files[0].extend(sources)
+        files = by_team.setdefault(owner, SubmittedFiles([], []))
+        files.sources.extend(sources)
         for file, problems in refused:
             place = f"{owner}/{file}" if is_folder else file
-            files[1].append((place, problems.in_file(place)))
+            files.refused.append((place, problems.in_file(place)))
     return by_team, unassigned
 
 
