@@ -370,10 +370,11 @@ class FailureEntry(msgspec.Struct, frozen=True):
     file: str = ""
 
 
-class ContestRecord(msgspec.Struct, frozen=True):
+class ContestRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """The contest in a manifest: name, settings, dates, and teams with members of the committee."""
 
     title: str = ""
+    version: str = ""
     settings: Mapping[str, Any] = {}
     judges: tuple[str, ...] = ()
     schedule: Schedule = NO_SCHEDULE
