@@ -108,8 +108,8 @@ def check_commitments(
         if data is None:
             findings.append(Finding(name, NOT_REVEALED))
             continue
-        found = _bind(seed, str(published.get("scope")), name, data)
-        findings.append(Finding(name, KEPT if hmac.compare_digest(found, expected) else BROKEN))
+        computed = _bind(seed, str(published.get("scope")), name, data)
+        findings.append(Finding(name, KEPT if hmac.compare_digest(computed, expected) else BROKEN))
     # The seed is committed to as itself: a file that goes by its name is another thing.
     findings += [
         Finding(name, NOT_COMMITTED) for name in files if name not in bound or name == SEED

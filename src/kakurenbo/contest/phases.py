@@ -182,10 +182,10 @@ class Phase:
 
     def ways(self) -> list[list[FilePattern]]:
         """The parts of an entry, each with the ways to hand it in: first as the rules say, then what may come in its place."""
-        own = [pattern for pattern in self.files if not pattern.instead_of]
         return [
-            [one, *(other for other in self.files if other.instead_of == one.template)]
-            for one in own
+            [part, *(other for other in self.files if other.instead_of == part.template)]
+            for part in self.files
+            if not part.instead_of
         ]
 
     @property

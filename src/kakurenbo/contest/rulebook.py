@@ -379,11 +379,7 @@ AnyMethod = Anonymizer | Attack[Any, Any]
 
 
 def fits(rulebook: type[AnyRulebook], method: type[AnyMethod]) -> bool:
-    """Whether a method, with parameters of some kind, plays a rulebook.
-
-    An anonymizer does where it accepts the schema of the tables that it would be given, an attack where the knowledge that
-    the rulebook gives is the one it takes.
-    """
+    """Return whether an anonymizer accepts a rulebook's schema, or an attack takes the knowledge that it gives."""
     if issubclass(method, Anonymizer):
         return method.accepts(rulebook.schema)
     return issubclass(rulebook.knowledge, method.knowledge)
@@ -398,9 +394,6 @@ def misfit(rulebook: type[AnyRulebook], method: AnyMethod) -> str | Message:
 
 
 def rulebooks_for(method: type[AnyMethod]) -> tuple[str, ...]:
-    """Names of the installed rulebooks that a method plays."""
-    return tuple(
-        name
-        for name in registry.names("rulebooks")
-        if fits(registry.load("rulebooks", name), method)
-    )
+    """Return the names of the installed rulebooks that a method plays."""
+    names = registry.names("rulebooks")
+    return tuple(name for name in names if fits(registry.load("rulebooks", name), method))

@@ -19,6 +19,7 @@ from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.messages import Message, text
 
 T = TypeVar("T")
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _KEY = "kakurenbo.parameter"
 _KINDS = {
     int: "expects.whole",
@@ -106,14 +107,7 @@ class Parameter:
             if self.kind is tuple:
                 return tuple(part.strip() for part in given.split(",") if part.strip())
             if self.kind is bool:
-                return {
-                    "true": True,
-                    "yes": True,
-                    "1": True,
-                    "false": False,
-                    "no": False,
-                    "0": False,
-                }[given.lower()]
+                return _FLAGS[given.lower()]
             return self.kind(given)
         except (ValueError, KeyError):
             raise ParameterError(self.name, self.expectation, given) from None
@@ -126,28 +120,16 @@ class Parameter:
     def _permits(self, value: object) -> bool:
         if value is None:
             return self.optional
-        if self.kind is float:
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float)
-                or not math.isfinite(value)
-            ):
-                return False
-        elif self.kind is int:
-            if isinstance(value, bool) or not isinstance(value, int):
-                return False
-        elif self.kind is tuple:
+        if self.kind is tuple:
             return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
-        elif not isinstance(value, self.kind):
-            return False
-        if self.choices and value not in self.choices:
+        kinds = (int, float) if self.kind is float else self.kind
+        if not isinstance(value, kinds) or isinstance(value, bool) is not (self.kind is bool):
             return False
         if isinstance(value, int | float):
-            if self.low is not None and value < self.low:
-                return False
-            if self.high is not None and value > self.high:
-                return False
-        return True
+            low = -math.inf if self.low is None else self.low
+            high = math.inf if self.high is None else self.high
+            return math.isfinite(value) and low <= value <= high
+        return not self.choices or value in self.choices
 
 
 def parameter(
