@@ -118,7 +118,7 @@ def check_commitments(
 
 
 def revealed_seed(opening: bytes) -> int:
-    """The contest seed that an opening reveals."""
+    """Return the contest seed that an opening reveals."""
     text = _parsed(opening, OPENING_FILE).get("seed")
     if not isinstance(text, str) or not text.isascii() or not text.isdecimal() or len(text) > 100:
         raise UsageError("error.seed_no_number", at=OPENING_FILE)
@@ -126,7 +126,7 @@ def revealed_seed(opening: bytes) -> int:
 
 
 def scope_of(commitments: bytes) -> str:
-    """What commitments are for, e.g. ``amic2020 pre preparation``."""
+    """Return what commitments are for, e.g. ``amic2020 pre preparation``."""
     return str(_parsed(commitments, COMMITMENTS_FILE).get("scope", ""))
 
 
@@ -140,7 +140,7 @@ def _bind(seed: int, scope: str, name: str, data: bytes) -> str:
 
 
 def _canonical(content: object) -> bytes:
-    """The one way to write this content, so that a changed byte anywhere shows."""
+    """Write content in one way only, so that a changed byte anywhere shows."""
     return (json.dumps(content, indent=1, sort_keys=True) + "\n").encode()
 
 

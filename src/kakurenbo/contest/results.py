@@ -36,7 +36,7 @@ DOES_NOT_ATTACK = "does not attack"
 
 
 def team_of(target: str) -> str:
-    """The team of a target: ``07-2`` is the second table of team 07.
+    """Return the team of a target: ``07-2`` is the second table of team 07.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def team_of(target: str) -> str:
 
 
 def two_digits(name: str) -> str:
-    """A team or target by its number: column ``1`` and row ``01`` of a table are one; other names stay as they are.
+    """Return a team or target by its number: column ``1`` and row ``01`` of a table are one; other names stay as they are.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def by_number(team: str) -> tuple[tuple[int, str], ...]:
 
 
 def as_decimal(value: float) -> Fraction:
-    """A figure as people write it down, so that .1 + .2 ties with .15 + .15.
+    """Return a figure as people write it down, so that .1 + .2 ties with .15 + .15.
 
     Examples
     --------
@@ -143,11 +143,11 @@ class RoundResults:
         )
 
     def credit(self, target: str, attacker: str) -> Credit | None:
-        """What an attacker earned on a target; None where there was no valid guess."""
+        """Return what an attacker earned on a target; None where there was no valid guess."""
         return self.credits.get(target, {}).get(attacker)
 
     def share(self, target: str, attacker: str) -> Fraction:
-        """What an attacker earned on a target of what could be earned, exactly; 0 without a valid guess."""
+        """Return what an attacker earned on a target of what could be earned, exactly; 0 without a valid guess."""
         credit = self.credit(target, attacker)
         if credit is None or credit.of <= credit.least:
             return Fraction(0)
@@ -156,7 +156,7 @@ class RoundResults:
         )
 
     def without(self, targets: Iterable[str], why: str = DISQUALIFIED) -> RoundResults:
-        """The results with these targets, or all targets of these teams, out of play."""
+        """Return the results with these targets, or all targets of these teams, out of play."""
         out = dict(self.out)
         for name in targets:
             meant = [target for target in self.targets if name in (target, team_of(target))]
@@ -166,7 +166,7 @@ class RoundResults:
         return replace(self, out=out)
 
     def excluding(self, teams: Iterable[str]) -> RoundResults:
-        """The results with these teams shown but not ranked."""
+        """Return the results with these teams shown but not ranked."""
         teams = frozenset(teams)
         unknown = sorted(teams - {*map(team_of, self.targets), *self.attackers})
         if unknown:
@@ -234,7 +234,7 @@ def rank_scores(
     *,
     lowest_wins: bool = False,
 ) -> tuple[Standing, ...]:
-    """Teams by score, best first; equal scores share a rank; who has no score stands behind all others, without a rank.
+    """Rank teams by score, best first; equal scores share a rank, and teams without a score come last without a rank.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def shown_unranked(
 
 
 def awarded(ranking: Sequence[Standing], places: int = 3) -> tuple[str, ...]:
-    """The teams on the first places, ties included; never one without a rank.
+    """Return the teams on the first places, ties included; never one without a rank.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def awarded(ranking: Sequence[Standing], places: int = 3) -> tuple[str, ...]:
 
 
 def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:
-    """Why a team has no release in play, as a note: ``disqualified``, or ``missing in pre, disqualified in main``."""
+    """Return why a team has no release in play, as a note: ``disqualified``, or ``missing in pre, disqualified in main``."""
     targets = {
         name: [target for target in results.targets if team_of(target) == team]
         for name, results in rounds.items()
@@ -297,12 +297,12 @@ def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:
 
 
 def why_no_attack(team: str, rounds: Mapping[str, RoundResults]) -> str:
-    """The note of a team that is among the attackers of no round; empty for one that is, whatever its guesses were worth."""
+    """Return the note of a team that is among the attackers of no round; empty for one that is, whatever its guesses were worth."""
     return "" if any(team in results.attackers for results in rounds.values()) else DOES_NOT_ATTACK
 
 
 def weights_of(rounds: Iterable[str], weights: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
-    """The factor of each round: one round alone counts fully, several as the rules weigh them."""
+    """Return the factor of each round: one round alone counts fully, several as the rules weigh them."""
     names = list(rounds)
     if len(names) == 1:
         return {names[0]: Fraction(1)}

@@ -98,7 +98,7 @@ class Parameter:
         return Message("expects.or_words", {"expectation": expected, "words": self.words})
 
     def parse(self, given: str) -> object:
-        """The value that ``given`` of a command line or a file stands for."""
+        """Return the value that ``given`` of a command line or a file stands for."""
         if self.optional and given.lower() == "none":
             return None
         if given.lower() in self.words:
@@ -142,7 +142,7 @@ def parameter(
     none: str = "",
     words: tuple[str, ...] = (),
 ) -> Any:
-    """A dataclass field that describes itself; limits are inclusive, and ``none`` says what ``None`` stands for."""
+    """Declare a dataclass field that describes itself; limits are inclusive, and ``none`` says what ``None`` stands for."""
     described = {
         "meaning": meaning,
         "low": low,
@@ -181,7 +181,7 @@ class Method:
         return self._given
 
     def with_parameters(self, **changes: object) -> Self:
-        """The same method with some parameters changed: given are those that were, and the changed ones.
+        """Return the same method with some parameters changed: given are those that were, and the changed ones.
 
         Raises
         ------
@@ -192,7 +192,7 @@ class Method:
         return self._changed(changes, self.given | changes.keys())
 
     def defaulting(self, values: Mapping[str, object]) -> Self:
-        """The same method with other values for the parameters that were not given explicitly; other names are ignored.
+        """Return the same method with other values for the parameters that were not given explicitly; other names are ignored.
 
         What was given stays as it is, and what is filled in does not count as given.
 
@@ -217,7 +217,7 @@ class Method:
 
 
 def parameters_of(method: type) -> tuple[Parameter, ...]:
-    """The parameters of a method in the order they are declared."""
+    """Return the parameters of a method in the order they are declared."""
     if method not in _DESCRIBED:  # type hints are evaluated, which takes a while
         _DESCRIBED[method] = _parameters_of(method)
     return _DESCRIBED[method]
@@ -243,7 +243,7 @@ def _parameters_of(method: type) -> tuple[Parameter, ...]:
 
 
 def make(method: type[T], given: Mapping[str, str]) -> T:
-    """An instance of ``method`` from texts, as the command line and contest files give them.
+    """Make an instance of ``method`` from texts, as the command line and contest files give them.
 
     Raises
     ------
