@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kakurenbo.contest import ANONYMIZE
-from kakurenbo.judge.contests.quotas import Quota
-from kakurenbo.verification.archive import LOG, LogFile, SubmissionRow
-from kakurenbo.verification.differences import Difference
-from kakurenbo.verification.ledger import PHASE_STATES, Ledger
+from kakurenbo.proofs.archive import LOG, LogFile, SubmissionRow
+from kakurenbo.proofs.differences import Difference
+from kakurenbo.proofs.ledger import PHASE_STATES, Ledger
+from kakurenbo.proofs.quotas import Quota
 
 Entry = Mapping[str, Any]
 Key = tuple[str, str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -14,7 +13,7 @@ import msgspec
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, KEPT, OPENING_FILE, digest
-from kakurenbo.contest.engine import PublishedTargets, ReleaseOutcome
+from kakurenbo.contest.engine import PublishedTargets, ReleaseOutcome, judge_sample_attack
 from kakurenbo.contest.phases import JudgedSubmission, scored_submissions
 from kakurenbo.contest.records import ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED, MISSING, PUBLISHED
@@ -25,12 +24,9 @@ from kakurenbo.core import json_bytes, read_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import retold
 from kakurenbo.core.sources import FOLDER_FILE_LIMIT
-from kakurenbo.judge.scoring import steps
-from kakurenbo.judge.scoring.child import OUT, SUBMITTED
-from kakurenbo.proofs import content_digest
-from kakurenbo.verification import strict
-from kakurenbo.verification.account import check_results, in_order
-from kakurenbo.verification.archive import (
+from kakurenbo.proofs import content_digest, judging, strict
+from kakurenbo.proofs.account import check_results, in_order
+from kakurenbo.proofs.archive import (
     EARNED,
     LOG,
     SUBMISSIONS,
@@ -40,8 +36,9 @@ from kakurenbo.verification.archive import (
     RoundRow,
     SubmissionRow,
 )
-from kakurenbo.verification.differences import Comparison, Difference
-from kakurenbo.verification.ledger import Ledger, Sealed, moment
+from kakurenbo.proofs.differences import Comparison, Difference
+from kakurenbo.proofs.judging import SCORED
+from kakurenbo.proofs.ledger import Ledger, Sealed, moment
 
 COMPUTED = "verification.not_as_computed"
 _JUDGED = frozenset({"scored", "invalid", "failed"})
@@ -92,12 +89,12 @@ class Round:
         )
         self._request = {"rulebook": {**described, "round": facts.name}}
         self._fingerprint, self._given_rules = (
-            steps.fingerprint(self._request),
-            steps.rules_for(self._request),
+            judging.fingerprint(self._request),
+            judging.rules_for(self._request),
         )
         self._folder = f"rounds/{facts.name}"
-        self._teams = {row.id: str(ledger.submissions[row.id].told["team"]) for row in rows}
-        self._numbers = {row.id: int(ledger.submissions[row.id].told["number"]) for row in rows}
+        self._teams = {row.id: str(ledger.submissions[row.id].body["team"]) for row in rows}
+        self._numbers = {row.id: int(ledger.submissions[row.id].body["number"]) for row in rows}
         self._sealed = {name: one for (of, name), one in ledger.sealed.items() if of == facts.name}
         self._later: set[str] = set()
         self.records: list[dict[str, Any]] = []
@@ -177,10 +174,10 @@ class Round:
         judged: dict[str, ReleaseOutcome] = {}
         for row, told in self._judged(ANONYMIZE):
             submitted = self._archive.root / row.folder
-            one = steps.judged_release(
+            one = judging.judged_release(
                 self._prepared, submitted, self._teams[row.id], self._numbers[row.id]
             )
-            self._compare_judging(row, steps.release_result(one), ("record", "problems", "total"))
+            self._compare_judging(row, judging.release_result(one), ("record", "problems", "total"))
             self._tell("releases")
             if row.id in counted.get(told, ()):
                 judged[row.id] = one
@@ -201,7 +198,7 @@ class Round:
                 for row in sorted(
                     self._of(ANONYMIZE, entry.team), key=lambda row: self._numbers[row.id]
                 )
-                if (judging := judged[row.id]) is not None and judging.verdict == steps.SCORED
+                if (judging := judged[row.id]) is not None and judging.verdict == SCORED
             ]
             counted[entry.team] = [
                 key
@@ -268,7 +265,7 @@ class Round:
             digests = {part: _digest(made, f"{part}s/{name}/") for part in ("target", "answer")}
             should_be = {**({} if later else {"state": one.record.state}), "digests": digests}
             comparison.check(
-                {key: sealed[name].told[key] for key in should_be}, should_be, f"target {name}"
+                {key: sealed[name].body[key] for key in should_be}, should_be, f"target {name}"
             )
             files |= made
         return files
@@ -292,7 +289,7 @@ class Round:
         name = one.record.target
         if name not in self._later:
             return one
-        record = steps.settled(msgspec.to_builtins(one.record), sealed[name].told["state"])
+        record = judging.settled(msgspec.to_builtins(one.record), sealed[name].body["state"])
         return ReleaseOutcome(msgspec.convert(record, ReleaseRecord))
 
     def _compare_phase(self, files: dict[str, bytes]) -> None:
@@ -344,7 +341,7 @@ class Round:
     def check_guesses(self) -> None:
         """Every guess is credited again, and the organizers' attacks are played again."""
         sealed = self._sealed
-        published = [name for name, one in sealed.items() if one.told["state"] == PUBLISHED]
+        published = [name for name, one in sealed.items() if one.body["state"] == PUBLISHED]
         targets = cache(
             lambda names: PublishedTargets.in_phase(self._given_rules, self._phase, names)
         )
@@ -352,7 +349,7 @@ class Round:
         for row, team in self._judged(ATTACK):
             logged = self._ledger.submissions[row.id].judged[-1].number
             there = tuple(sorted(name for name in published if sealed[name].number < logged))
-            found = steps.guesses_result(targets(there), self._archive.root / row.folder, team)
+            found = judging.guesses_result(targets(there), self._archive.root / row.folder, team)
             at = [{"target": one["target"], "file": one["file"]} for one in found["earned"]]
             self._compare_judging(row, {**found, "targets": at}, ("targets", "refused", "notices"))
             for one in found["earned"]:
@@ -369,17 +366,10 @@ class Round:
         self._compare_guesses()
 
     def _sampled(self, target: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        with tempfile.TemporaryDirectory(prefix="kakurenbo-") as name:
-            folder = Path(name)
-            (folder / "phase").symlink_to(self._phase.resolve(), target_is_directory=True)
-            played = steps.sample(folder, {**self._request, "target": target})
-            (folder / OUT).mkdir(exist_ok=True)
-            (folder / OUT).rename(folder / SUBMITTED)
-            credited = steps.credit(
-                folder, {**self._request, "target": target, "attacks": played["attacks"]}
-            )
-        for attack, credit in credited["earned"].items():
-            yield attack, _plain(credit)
+        targets = PublishedTargets.in_phase(self._given_rules, self._phase, [target])
+        for attack in targets.rules.sample_attacks:
+            for guess in judge_sample_attack(targets, attack).scores:
+                yield attack, _plain(guess.score)
 
     def _compare_earned(
         self, rows: Sequence[EarnedRow], earned: Mapping[tuple[Any, ...], Any]
@@ -410,7 +400,7 @@ class Round:
         place = f"{self._folder}/guesses"
         should_be: dict[str, str] = {}
         for entry in self.facts.entries if self.began else ():
-            scored = [row for row in self._of(ATTACK, entry.team) if row.state == steps.SCORED]
+            scored = [row for row in self._of(ATTACK, entry.team) if row.state == SCORED]
             for number, row in enumerate(sorted(scored, key=_order), start=1):
                 should_be |= {
                     f"{entry.team}/{number:04d}/{file.name}": file.sha256 for file in row.files
@@ -423,7 +413,7 @@ class Round:
 
     def _of(self, kind: str, team: str = "") -> list[SubmissionRow]:
         logged = self._ledger.submissions
-        rows = [row for row in self._rows if logged[row.id].told["phase"] == kind]
+        rows = [row for row in self._rows if logged[row.id].body["phase"] == kind]
         return [row for row in rows if not team or self._teams[row.id] == team]
 
     def _judged(self, kind: str) -> Iterator[tuple[SubmissionRow, str]]:
@@ -473,7 +463,7 @@ def _bare(team: str, state: str, cause: str) -> ReleaseRecord:
 
 def _plain(content: object) -> Any:
     """As it comes out of a file."""
-    return json.loads(msgspec.json.encode(content).replace(*steps.UNSTORABLE))
+    return json.loads(msgspec.json.encode(content).replace(*judging.UNSTORABLE))
 
 
 def _without_words(content: object) -> Any:
