@@ -270,6 +270,8 @@ def _unpack(path: Path, folder: str) -> None:
             check_members(packed.infolist())
             for member in packed.infolist():
                 name = member.filename
+                if member.header_offset < 0:  # no place that could be read
+                    raise zipfile.BadZipFile("it begins before the file")
                 packed.extract(member, folder)
     except (
         zipfile.BadZipFile,
