@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -84,21 +84,11 @@ class Ledger:
     final: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     rejudged: list[Mapping[str, Any]] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, entries: Sequence[Mapping[str, Any]]) -> Ledger:
-        """From the entries of a log, which belong to their leaves."""
-        ledger = cls()
-        for entry in entries:
-            note = _NOTES.get(entry["kind"])
-            if note is None:
-                continue
-            try:
-                note(ledger, entry)
-            except (KeyError, TypeError, ValueError, AttributeError):
-                raise Difference(
-                    "verification.bad_entry", LOG, f"entry {entry['number']}"
-                ) from None
-        return ledger
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """Add what an entry says happened; most errors of Python mean that it does not say it as it should."""
+        note = _NOTES.get(entry["kind"])
+        if note is not None:
+            note(self, entry)
 
     def _made(self, entry: Mapping[str, Any]) -> None:
         body = entry["body"]

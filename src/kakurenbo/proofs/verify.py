@@ -100,8 +100,7 @@ def verify_archive(
             raise Difference("verification.untold_entry", LOG, f"entry {untold(log)}")
         return report
     entries = entries_of(log)
-    ledger = Ledger.of(entries)
-    conduct.check_conduct(entries, log)
+    ledger = conduct.check_conduct(entries, log)
     check_places(archive, ledger)
     _check_final(archive, ledger)
     account.check_contest(contest, log.contest, ledger)
