@@ -42,7 +42,7 @@ _LIBRARIES = (
     "scikit-learn",
     "scipy",
 )
-_COMPILED = (".pyc", ".nbi", ".nbc")
+_COMPILED = (".pyc", ".nbi", ".nbc", ".mo")
 
 
 def call_of(described: Mapping[str, Any]) -> MethodCall:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,7 @@ from kakurenbo.proofs.archive import (
     SUBMISSIONS,
     Archive,
     EarnedRow,
-    JudgingRow,
+    EntryRow,
     RoundRow,
     SubmissionRow,
 )
@@ -46,6 +46,8 @@ _WORDS = frozenset({"en", "ja", "cause"})
 """What another version of the software may say in other words about the same files; and lists of sentences."""
 Told = Callable[[str], None]
 Credits = list[dict[str, Any]]
+EarnedKey = tuple[str | None, str, str, str]
+"""Submission (None for an organizers' attack), attacker, target and file of a guess."""
 
 
 class Round:
@@ -59,7 +61,7 @@ class Round:
     described : mapping
         The rulebook's name, and the contest's options.
     rows : sequence of SubmissionRow
-        What was handed in, as the log says.
+        The submissions of the round, as the log says.
     ledger : Ledger
     tell : callable
         Called with the name of each thing that was checked.
@@ -77,26 +79,20 @@ class Round:
         tell: Told,
         unranked: Collection[str],
     ) -> None:
-        self._archive, self.facts, self._rows, self._ledger, self._tell = (
-            archive,
-            facts,
-            rows,
-            ledger,
-            tell,
-        )
-        self.unranked = tuple(
-            sorted(entry.team for entry in facts.entries if entry.team in unranked)
-        )
-        self._request = {"rulebook": {**described, "round": facts.name}}
-        self._fingerprint, self._given_rules = (
-            judging.fingerprint(self._request),
-            judging.rules_for(self._request),
-        )
+        self._archive, self.facts, self._ledger, self._tell = archive, facts, ledger, tell
+        teams = sorted(entry.team for entry in facts.entries)
+        self.unranked = tuple(team for team in teams if team in unranked)
+        request = {"rulebook": {**described, "round": facts.name}}
+        self._fingerprint = judging.fingerprint(request)
+        self._rules = judging.rules_for(request)
         self._folder = f"rounds/{facts.name}"
-        self._teams = {row.id: str(ledger.submissions[row.id].body["team"]) for row in rows}
-        self._numbers = {row.id: int(ledger.submissions[row.id].body["number"]) for row in rows}
-        self._sealed = {name: one for (of, name), one in ledger.sealed.items() if of == facts.name}
-        self._later: set[str] = set()
+        self._preparation = archive.root / self._folder / "preparation"
+        self._phase = archive.root / self._folder / "phase"
+        self._rows, self._logged = rows, {row.id: ledger.submissions[row.id] for row in rows}
+        self._sealed = {
+            name: seal for (of, name), seal in ledger.sealed.items() if of == facts.name
+        }
+        self._late: set[str] = set()  # releases that were judged again after they were sealed
         self.records: list[dict[str, Any]] = []
         self.credits: Credits = []
         self.samples: Credits = []
@@ -109,338 +105,289 @@ class Round:
     @property
     def judged(self) -> int:
         """How many submissions have a judging in effect."""
-        return len(self._fingerprints())
+        return sum(row.judging is not None for row in self._rows)
 
     @property
     def judged_by_others(self) -> int:
         """Of these, judged by other software than this: of them, words were not compared."""
-        return sum(fingerprint != self._fingerprint for fingerprint in self._fingerprints())
-
-    @property
-    def _preparation(self) -> Path:
-        return self._archive.root / self._folder / "preparation"
-
-    @property
-    def _phase(self) -> Path:
-        return self._archive.root / self._folder / "phase"
+        judgings = [row.judging for row in self._rows if row.judging is not None]
+        return sum(judging.fingerprint != self._fingerprint for judging in judgings)
 
     # -- data --------------------------------------------------------------------------------------------------------
 
     def check_data(self, *, again: bool) -> None:
-        """The data of the round, and its seed, are those that were committed to before the first phase."""
+        """Check that the data and the seed are those that were committed to before the first phase."""
         logged = self._ledger.rounds[self.facts.name]
         place = f"{self._folder}/preparation"
-        if (found := self._archive.sha256(f"{place}/public/{COMMITMENTS_FILE}")) != logged[
-            "commitments"
-        ]:
-            should_be = logged["commitments"]
-            raise Difference(
-                "verification.not_as_logged",
-                f"{place}/public/{COMMITMENTS_FILE}",
-                "",
-                found,
-                should_be,
-            )
+        commitments = f"{place}/public/{COMMITMENTS_FILE}"
+        if (sha256 := self._archive.sha256(commitments)) != logged["commitments"]:
+            sums = sha256, logged["commitments"]
+            raise Difference("verification.not_as_logged", commitments, "", *sums)
         try:
-            findings = verify_round(self._given_rules, self._preparation, again=again)
+            findings = verify_round(self._rules, self._preparation, again=again)
         except UsageError as error:  # a file that nobody can read any more
             raise Difference("verification.not_kept", f"{place}/", "", str(error)) from None
         for finding in findings:
             if finding.state != KEPT:
                 why = f" ({retold(finding.why)})" if finding.why else ""
-                raise Difference(
-                    "verification.not_kept",
-                    f"{place}/{finding.name}",
-                    "",
-                    f"{retold(finding.state)}{why}",
-                )
+                state = f"{retold(finding.state)}{why}"
+                raise Difference("verification.not_kept", f"{place}/{finding.name}", "", state)
             self._tell("commitments")
         opening = f"secret/{OPENING_FILE}"
         files = self._archive.below(place)
-        told = strict.parsed(read_file(files[opening]), f"{place}/{opening}")
-        strict.check_keys(told, dict.fromkeys(("scope", "seed")), f"{place}/{opening}")
+        content = strict.parsed(read_file(files[opening]), f"{place}/{opening}")
+        strict.check_keys(content, dict.fromkeys(("scope", "seed")), f"{place}/{opening}")
         if len(files) != logged["files"]:
-            raise Difference(
-                "verification.not_as_logged", place, "files", len(files), logged["files"]
-            )
+            counts = len(files), logged["files"]
+            raise Difference("verification.not_as_logged", place, "files", *counts)
         self._archive.account(*(f"{place}/{name}" for name in files))
-        self._prepared: PreparedRound[Any] = PreparedRound(self._given_rules, self._preparation)
+        self._prepared: PreparedRound[Any] = PreparedRound(self._rules, self._preparation)
 
     # -- releases ----------------------------------------------------------------------------------------------------
 
     def check_releases(self) -> None:
-        """Every release that was handed in is measured again, and what counts published again."""
-        counted = self._counting()
-        judged: dict[str, ReleaseOutcome] = {}
-        for row, told in self._judged(ANONYMIZE):
-            submitted = self._archive.root / row.folder
-            one = judging.judged_release(
-                self._prepared, submitted, self._teams[row.id], self._numbers[row.id]
+        """Measure every submitted release again, and publish the scored ones again."""
+        outcomes: dict[str, ReleaseOutcome] = {}
+        for row in self._judged(ANONYMIZE):
+            body, place = self._logged[row.id].body, self._archive.root / row.folder
+            outcome = judging.judged_release(
+                self._prepared, place, str(body["team"]), int(body["number"])
             )
-            self._compare_judging(row, judging.release_result(one), ("record", "problems", "total"))
+            result = judging.release_result(outcome)
+            self._compare_judging(row, result, ("record", "problems", "total"))
             self._tell("releases")
-            if row.id in counted.get(told, ()):
-                judged[row.id] = one
+            outcomes[row.id] = outcome
         check_results(f"{self._folder}/{SUBMISSIONS}", self._rows, self._ledger)
-        files = self._published(counted, judged)
+        files: dict[str, bytes] = {}
+        for entry in self.facts.entries:
+            published, releases = self._released(entry, outcomes)
+            files |= published
+            self.records += [_plain(release.record) for release in releases]
         self._compare_phase(files)
 
-    def _counting(self) -> dict[str, list[str]]:
-        """The releases of each team that count, by their ids."""
+    def _released(
+        self, entry: EntryRow, outcomes: Mapping[str, ReleaseOutcome]
+    ) -> tuple[Mapping[str, bytes], list[ReleaseOutcome]]:
+        """Return the files of a team in the phase folder, and its releases as the judge keeps them."""
+        team = entry.team
+        sealed = {name: seal for name, seal in self._sealed.items() if team_of(name) == team}
+        if not sealed:
+            if self.facts.phase_state(ANONYMIZE) != "closed":
+                return {}, [outcomes[key] for key in self._scored_releases(team, sealed)]
+            return {}, [ReleaseOutcome(_bare(team, MISSING, entry.excused))]
+        scored = self._scored_releases(team, sealed)
+        releases = [outcomes[key] for key in scored]
+        last = max(seal.number for seal in sealed.values())
+        late = [key for key in scored if self._logged[key].judged[-1].number > last]
+        self._late |= {outcomes[key].record.target for key in late}
+        reason = next((seal.reason for seal in sealed.values() if seal.passed_over), "")
+        if reason:
+            releases = [ReleaseOutcome(_bare(team, DISQUALIFIED, reason))]
+        releases = releases or judge_team(self._prepared, team, SubmittedFiles())
+        releases.sort(key=lambda release: release.record.target)
+        files = self._check_sealed(team, sealed, releases)
+        return files, [self._settled(release, sealed) for release in releases]
+
+    def _scored_releases(self, team: str, sealed: Mapping[str, Sealed]) -> list[str]:
+        """Return the ids of a team's releases that count, by the judgings of the time when it was sealed."""
         rules = self._prepared.rules
-        counted = {}
-        for entry in self.facts.entries:
-            judged = {row.id: self._counted_judging(row) for row in self._of(ANONYMIZE, entry.team)}
-            own = [
-                JudgedSubmission(
-                    row.id, self._numbers[row.id], row.chosen_at, judging.result.get("record", {})
+        first = next((seal.number for seal in sealed.values()), None)
+        submissions = []
+        for row in sorted(self._of(ANONYMIZE, team), key=self._number):
+            judgings = [
+                judging
+                for judging, logged in zip(
+                    in_order(row.judgings), self._logged[row.id].judged, strict=True
                 )
-                for row in sorted(
-                    self._of(ANONYMIZE, entry.team), key=lambda row: self._numbers[row.id]
+                if first is None or logged.number < first
+            ]
+            if judgings and judgings[-1].verdict == SCORED:
+                record = judgings[-1].result.get("record", {})
+                submissions.append(
+                    JudgedSubmission(row.id, self._number(row), row.chosen_at, record)
                 )
-                if (judging := judged[row.id]) is not None and judging.verdict == SCORED
-            ]
-            counted[entry.team] = [
-                key
-                for key, _ in scored_submissions(rules.phase(ANONYMIZE), own, rules.utility_score)
-            ]
-        return counted
-
-    def _counted_judging(self, row: SubmissionRow) -> JudgingRow | None:
-        """The judging of a release by which it was sealed or passed over; the one in effect where nothing was sealed yet."""
-        sealed = [
-            one.number for name, one in self._sealed.items() if team_of(name) == self._teams[row.id]
-        ]
-        logged = self._ledger.submissions[row.id].judged
-        known = [
-            one
-            for one, told in zip(in_order(row.judgings), logged, strict=True)
-            if not sealed or told.number < sealed[0]
-        ]
-        return known[-1] if known else None
-
-    def _published(
-        self, counted: Mapping[str, Sequence[str]], judged: Mapping[str, ReleaseOutcome]
-    ) -> dict[str, bytes]:
-        """The releases and answers of the phase folder; what became of everybody goes to ``records``."""
-        files: dict[str, bytes] = {}
-        closed = self.facts.phase_state(ANONYMIZE) == "closed"
-        for entry in self.facts.entries:
-            own = [judged[key] for key in counted[entry.team]]
-            self._later |= {
-                judged[key].record.target
-                for key in counted[entry.team]
-                if self._rejudged(key, entry.team)
-            }
-            sealed = {
-                name: one for name, one in self._sealed.items() if team_of(name) == entry.team
-            }
-            reason = next((one.reason for one in sealed.values() if one.passed_over), "")
-            if reason:
-                own = [ReleaseOutcome(_bare(entry.team, DISQUALIFIED, reason))]
-            elif not own and sealed:
-                own = judge_team(self._prepared, entry.team, SubmittedFiles())
-            if sealed:
-                own.sort(key=lambda one: one.record.target)
-                files |= self._check_sealed(entry.team, sealed, own)
-                own = [self._settled(one, sealed) for one in own]
-            elif closed:
-                own = [ReleaseOutcome(_bare(entry.team, MISSING, entry.excused))]
-            self.records += [_plain(one.record) for one in own]
-        return files
+        phase = rules.phase(ANONYMIZE)
+        return [key for key, _ in scored_submissions(phase, submissions, rules.utility_score)]
 
     def _check_sealed(
-        self, team: str, sealed: Mapping[str, Sealed], own: Sequence[ReleaseOutcome]
+        self, team: str, sealed: Mapping[str, Sealed], releases: Sequence[ReleaseOutcome]
     ) -> dict[str, bytes]:
-        """The files of a team's releases, which are those of which the log has the digests."""
+        """Return the files of a team's releases after comparing their digests with the log."""
         comparison = Comparison(COMPUTED, LOG)
         files: dict[str, bytes] = {}
-        comparison.check(
-            sorted(sealed), [one.record.target for one in own], f"targets of team {team}"
-        )
-        for one in own:
-            name = one.record.target
-            later = name in self._later
-            made = self._files_of(name) if later else one.files
-            digests = {part: _digest(made, f"{part}s/{name}/") for part in ("target", "answer")}
-            should_be = {**({} if later else {"state": one.record.state}), "digests": digests}
-            comparison.check(
-                {key: sealed[name].body[key] for key in should_be}, should_be, f"target {name}"
-            )
-            files |= made
+        targets = [release.record.target for release in releases]
+        comparison.check(sorted(sealed), targets, f"targets of team {team}")
+        for release in releases:
+            name = release.record.target
+            is_late = name in self._late
+            published = self._files_of(name) if is_late else release.files
+            digests = {
+                kind: _digest(published, f"{kind}s/{name}/") for kind in ("target", "answer")
+            }
+            expected: dict[str, Any] = {"state": release.record.state, "digests": digests}
+            if is_late:
+                del expected["state"]
+            logged = {key: sealed[name].body[key] for key in expected}
+            comparison.check(logged, expected, f"target {name}")
+            files |= published
         return files
 
-    def _rejudged(self, submission: str, team: str) -> bool:
-        """Whether a release that counts was judged once more after it was sealed."""
-        sealed = [one.number for name, one in self._sealed.items() if team_of(name) == team]
-        return bool(sealed) and self._ledger.submissions[submission].judged[-1].number > max(sealed)
-
     def _files_of(self, name: str) -> dict[str, bytes]:
-        """What was published of a release that was judged again: what is out there stays, whatever would be made of it now."""
+        """Return the published files of a release that was judged again: they stay, whatever would be made of it now."""
+        folders = (f"targets/{name}/", f"answers/{name}/")
         below = self._archive.below(f"{self._folder}/phase")
-        own = {
-            place: path
+        return {
+            place: read_file(path, FOLDER_FILE_LIMIT)
             for place, path in below.items()
-            if place.startswith((f"targets/{name}/", f"answers/{name}/"))
+            if place.startswith(folders)
         }
-        return {place: read_file(path, FOLDER_FILE_LIMIT) for place, path in own.items()}
 
-    def _settled(self, one: ReleaseOutcome, sealed: Mapping[str, Sealed]) -> ReleaseOutcome:
-        name = one.record.target
-        if name not in self._later:
-            return one
-        record = judging.settled(msgspec.to_builtins(one.record), sealed[name].body["state"])
+    def _settled(self, release: ReleaseOutcome, sealed: Mapping[str, Sealed]) -> ReleaseOutcome:
+        name = release.record.target
+        if name not in self._late:
+            return release
+        record = judging.settled(msgspec.to_builtins(release.record), sealed[name].body["state"])
         return ReleaseOutcome(msgspec.convert(record, ReleaseRecord))
 
-    def _compare_phase(self, files: dict[str, bytes]) -> None:
-        """The phase folder, file by file."""
-        should_be = dict(files)
-        attackers = self._preparation / "attackers"
-        should_be |= {
-            f"attackers/{path.relative_to(attackers).as_posix()}": read_file(
-                path, FOLDER_FILE_LIMIT
-            )
-            for path in sorted(attackers.rglob("*"))
-            if path.is_file()
-        }
+    def _compare_phase(self, files: Mapping[str, bytes]) -> None:
+        """Compare the phase folder, file by file."""
+        attackers = self._prepared.attackers.all_files()
+        expected = {**files, **{f"attackers/{name}": data for name, data in attackers.items()}}
         if self.began:
-            records = [msgspec.convert(one, ReleaseRecord) for one in self.records]
-            records.sort(key=lambda one: by_number(one.target))
+            records = [msgspec.convert(record, ReleaseRecord) for record in self.records]
+            records.sort(key=lambda record: by_number(record.target))
             facts = replace(self._prepared.phase_facts, unranked=self.unranked)
-            should_be[f"public/{CONTEST_FILE}"] = facts.as_bytes()
-            should_be[f"public/{RELEASES_FILE}"] = json_bytes(
-                msgspec.to_builtins([one.public() for one in records])
-            )
-            should_be[f"answers/{RELEASES_FILE}"] = json_bytes(msgspec.to_builtins(records))
+            public = [record.public() for record in records]
+            expected |= {
+                f"public/{CONTEST_FILE}": facts.as_bytes(),
+                f"public/{RELEASES_FILE}": json_bytes(msgspec.to_builtins(public)),
+                f"answers/{RELEASES_FILE}": json_bytes(msgspec.to_builtins(records)),
+            }
         place = f"{self._folder}/phase"
         here = self._archive.below(place)
-        for name, made in should_be.items():
+        for name, data in expected.items():
             if name not in here:
                 raise Difference("verification.lacks_file", f"{place}/{name}")
             content = read_file(here[name], FOLDER_FILE_LIMIT)
-            if content != made:
-                self._name_difference(f"{place}/{name}", content, made)
+            if content != data:
+                self._name_difference(f"{place}/{name}", content, data)
             self._archive.account(f"{place}/{name}")
             self._tell("published")
 
-    def _name_difference(self, place: str, here: bytes, made: bytes) -> None:
+    def _name_difference(self, place: str, here: bytes, expected: bytes) -> None:
         """Name what differs: a figure where it is JSON, else its bytes; nothing where another version words it otherwise."""
+        sums = digest(here), digest(expected)
         try:
-            parsed = strict.parsed(here, place), json.loads(made)
-            if json_bytes(parsed[1]) == made:
-                strict.check_written(parsed[0], here, place)
+            content, should_be = strict.parsed(here, place), json.loads(expected)
+            if json_bytes(should_be) == expected:
+                strict.check_written(content, here, place)
         except ValueError:
-            raise Difference(COMPUTED, place, "sha256", digest(here), digest(made)) from None
-        words = not self.judged_by_others
-        Comparison(COMPUTED, place).check(*(parsed if words else map(_without_words, parsed)))
-        if words:
-            raise Difference(COMPUTED, place, "sha256", digest(here), digest(made))
+            raise Difference(COMPUTED, place, "sha256", *sums) from None
+        if self.judged_by_others:
+            Comparison(COMPUTED, place).check(_without_words(content), _without_words(should_be))
+            return
+        Comparison(COMPUTED, place).check(content, should_be)
+        raise Difference(COMPUTED, place, "sha256", *sums)
 
     # -- guesses -----------------------------------------------------------------------------------------------------
 
     def check_guesses(self) -> None:
-        """Every guess is credited again, and the organizers' attacks are played again."""
+        """Score every guess again, and play the organizers' attacks again."""
         sealed = self._sealed
-        published = [name for name, one in sealed.items() if one.body["state"] == PUBLISHED]
-        targets = cache(
-            lambda names: PublishedTargets.in_phase(self._given_rules, self._phase, names)
+        published = sorted(name for name, seal in sealed.items() if seal.body["state"] == PUBLISHED)
+        open_targets = cache(
+            lambda names: PublishedTargets.in_phase(self._rules, self._phase, names)
         )
-        earned: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for row, team in self._judged(ATTACK):
-            logged = self._ledger.submissions[row.id].judged[-1].number
-            there = tuple(sorted(name for name in published if sealed[name].number < logged))
-            found = judging.guesses_result(targets(there), self._archive.root / row.folder, team)
-            at = [{"target": one["target"], "file": one["file"]} for one in found["earned"]]
-            self._compare_judging(row, {**found, "targets": at}, ("targets", "refused", "notices"))
-            for one in found["earned"]:
-                earned[row.id, team, one["target"], one["file"]] = _plain(one["credit"])
+        earned: dict[EarnedKey, Any] = {}
+        for row in self._judged(ATTACK):
+            logged = self._logged[row.id]
+            last, team = logged.judged[-1].number, str(logged.body["team"])
+            targets = open_targets(tuple(name for name in published if sealed[name].number < last))
+            result = judging.guesses_result(targets, self._archive.root / row.folder, team)
+            guesses = [
+                {"target": guess["target"], "file": guess["file"]} for guess in result["earned"]
+            ]
+            names = ("targets", "refused", "notices")
+            self._compare_judging(row, {**result, "targets": guesses}, names)
+            for guess in result["earned"]:
+                key = (row.id, team, guess["target"], guess["file"])
+                earned[key] = _plain(guess["credit"])
             self._tell("guesses")
-        for target in sorted(published):
-            for attack, credit in self._sampled(target):
-                earned[None, attack, target, ""] = credit
-                self._tell("samples")
-        self._compare_earned(
-            self._archive.read(f"{self._folder}/{EARNED}", list[EarnedRow]), earned
-        )
+        if published:
+            targets = open_targets(tuple(published))
+            for attack in targets.rules.sample_attacks:
+                for guess in judge_sample_attack(targets, attack).scores:
+                    earned[None, attack, guess.target, ""] = _plain(guess.score)
+                    self._tell("samples")
+        self._compare_earned(earned)
         self._keep_credits(earned)
         self._compare_guesses()
 
-    def _sampled(self, target: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        targets = PublishedTargets.in_phase(self._given_rules, self._phase, [target])
-        for attack in targets.rules.sample_attacks:
-            for guess in judge_sample_attack(targets, attack).scores:
-                yield attack, _plain(guess.score)
-
-    def _compare_earned(
-        self, rows: Sequence[EarnedRow], earned: Mapping[tuple[Any, ...], Any]
-    ) -> None:
+    def _compare_earned(self, earned: Mapping[EarnedKey, Any]) -> None:
         file = f"{self._folder}/{EARNED}"
+        rows = self._archive.read(file, list[EarnedRow])
         here = {(row.submission, row.attacker, row.target, row.file): row.credit for row in rows}
         if len(here) != len(rows):
             raise Difference("verification.twice", file)
         comparison = Comparison(COMPUTED, file)
-        for key in [*earned, *(key for key in here if key not in earned)]:
+        for key in dict.fromkeys((*earned, *here)):
             submission, attacker, target, guess = key
-            what = f"{attacker} on {target}" + (
-                f", submission {submission}, {guess}" if submission else ""
-            )
+            what = f"{attacker} on {target}"
+            if submission:
+                what += f", submission {submission}, {guess}"
             comparison.check(here.get(key, "–"), earned.get(key, "–"), what)
 
-    def _keep_credits(self, earned: Mapping[tuple[Any, ...], Any]) -> None:
+    def _keep_credits(self, earned: Mapping[EarnedKey, Any]) -> None:
+        """Keep the scores for the ranking: of guesses in the order in which they come to count."""
         order = {row.id: _order(row) for row in self._rows}
-        for key in sorted(
-            (key for key in earned if key[0] is not None), key=lambda key: order[key[0]]
-        ):
-            self.credits.append({"attacker": key[1], "target": key[2], "credit": earned[key]})
-        for key in sorted((key for key in earned if key[0] is None), key=lambda key: key[1]):
-            self.samples.append({"attacker": key[1], "target": key[2], "credit": earned[key]})
+        guesses = sorted((key for key in earned if key[0]), key=lambda key: order[key[0] or ""])
+        samples = sorted((key for key in earned if not key[0]), key=lambda key: key[1])
+        for keys, credits in ((guesses, self.credits), (samples, self.samples)):
+            credits += [
+                {"attacker": key[1], "target": key[2], "credit": earned[key]} for key in keys
+            ]
 
     def _compare_guesses(self) -> None:
-        """The folder that ``score`` takes: the hand-ins of each attacker that were scored, in the order they come to count."""
-        place = f"{self._folder}/guesses"
-        should_be: dict[str, str] = {}
+        """Compare the folder that ``score`` takes: each attacker's scored submissions, in the order they come to count."""
         for entry in self.facts.entries if self.began else ():
             scored = [row for row in self._of(ATTACK, entry.team) if row.state == SCORED]
             for number, row in enumerate(sorted(scored, key=_order), start=1):
-                should_be |= {
-                    f"{entry.team}/{number:04d}/{file.name}": file.sha256 for file in row.files
-                }
-        for name, sha256 in should_be.items():
-            if (found := self._archive.sha256(f"{place}/{name}")) != sha256:
-                raise Difference("verification.other_bytes", f"{place}/{name}", "", found, sha256)
+                for file in row.files:
+                    place = f"{self._folder}/guesses/{entry.team}/{number:04d}/{file.name}"
+                    if (sha256 := self._archive.sha256(place)) != file.sha256:
+                        sums = sha256, file.sha256
+                        raise Difference("verification.other_bytes", place, "", *sums)
 
     # -- what both need --------------------------------------------------------------------------------------------------
 
-    def _of(self, kind: str, team: str = "") -> list[SubmissionRow]:
-        logged = self._ledger.submissions
-        rows = [row for row in self._rows if logged[row.id].body["phase"] == kind]
-        return [row for row in rows if not team or self._teams[row.id] == team]
+    def _of(self, kind: str, team: str) -> list[SubmissionRow]:
+        place = (kind, team)
+        bodies = {row.id: self._logged[row.id].body for row in self._rows}
+        return [
+            row
+            for row in self._rows
+            if (bodies[row.id]["phase"], str(bodies[row.id]["team"])) == place
+        ]
 
-    def _judged(self, kind: str) -> Iterator[tuple[SubmissionRow, str]]:
-        for row in self._of(kind):
-            if row.state in _JUDGED:
-                yield row, self._teams[row.id]
+    def _number(self, row: SubmissionRow) -> int:
+        return int(self._logged[row.id].body["number"])
+
+    def _judged(self, kind: str) -> list[SubmissionRow]:
+        rows = [row for row in self._rows if row.state in _JUDGED]
+        return [row for row in rows if self._logged[row.id].body["phase"] == kind]
 
     def _compare_judging(
-        self, row: SubmissionRow, found: Mapping[str, Any], names: Sequence[str]
+        self, row: SubmissionRow, result: Mapping[str, Any], names: Sequence[str]
     ) -> None:
-        judging = row.judging
-        if judging is None:
-            raise Difference(
-                "verification.no_judging", f"{self._folder}/{SUBMISSIONS}", f"submission {row.id}"
-            )
-        should_be: Any = _plain(
-            {"verdict": found["verdict"], "result": {name: found[name] for name in names}}
-        )
-        here: Any = {"verdict": judging.verdict, "result": judging.result}
-        if judging.fingerprint != self._fingerprint:
-            here, should_be = _without_words(here), _without_words(should_be)
-        Comparison(COMPUTED, f"{self._folder}/{SUBMISSIONS}").check(
-            here, should_be, f"submission {row.id}"
-        )
-
-    def _fingerprints(self) -> list[str]:
-        return [row.judging.fingerprint for row in self._rows if row.judging is not None]
+        file, what = f"{self._folder}/{SUBMISSIONS}", f"submission {row.id}"
+        if row.judging is None:
+            raise Difference("verification.no_judging", file, what)
+        computed = {name: result[name] for name in names}
+        expected: Any = _plain({"verdict": result["verdict"], "result": computed})
+        here: Any = {"verdict": row.judging.verdict, "result": row.judging.result}
+        if row.judging.fingerprint != self._fingerprint:
+            here, expected = _without_words(here), _without_words(expected)
+        Comparison(COMPUTED, file).check(here, expected, what)
 
 
 def _digest(files: Mapping[str, bytes], prefix: str) -> str:
