@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from kakurenbo.contest import ANONYMIZE, AnyRulebook, Counting, PreparedRound
-from kakurenbo.contest.engine import PublishedTargets, ReleaseOutcome, judge_guesses, judge_release
+from kakurenbo.contest.engine import ReleaseOutcome, judge_guesses, judge_release
+from kakurenbo.contest.preparation import PublishedTargets
 from kakurenbo.contest.results import FAILED, PUBLISHED, REFUSED
 from kakurenbo.contest.rounds import judge_team
-from kakurenbo.contest.submissions import SubmittedFiles, list_submission
+from kakurenbo.contest.submissions import list_submission
 from kakurenbo.core import Problem, Problems
 from kakurenbo.core.messages import LANGUAGES, render
 from kakurenbo.proofs.fingerprint import call_of, fingerprint_of, own_software
@@ -33,7 +34,7 @@ def judged_release(
     target = _target_name(prepared.rules, team, number)
     sources, refused = list_submission(submitted)
     if not sources and refused:
-        return judge_team(prepared, target, SubmittedFiles(refused=refused))[0]
+        return judge_team(prepared, target, [], refused)[0]
     return judge_release(prepared, target, sources)
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kakurenbo.contest import ATTACK, team_of
-from kakurenbo.contest.rounds import RELEASES_FILE
+from kakurenbo.contest.releases import RELEASES_FILE
 from kakurenbo.proofs import content_digest
 from kakurenbo.proofs.archive import (
     CONTEST,

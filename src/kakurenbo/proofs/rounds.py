@@ -13,12 +13,13 @@ import msgspec
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, KEPT, OPENING_FILE, digest
-from kakurenbo.contest.engine import PublishedTargets, ReleaseOutcome, judge_sample_attack
+from kakurenbo.contest.engine import ReleaseOutcome, judge_sample_attack
 from kakurenbo.contest.phases import JudgedSubmission, scored_submissions
+from kakurenbo.contest.preparation import PublishedTargets
 from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.releases import RELEASES_FILE
 from kakurenbo.contest.results import DISQUALIFIED, MISSING, PUBLISHED
-from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
-from kakurenbo.contest.submissions import SubmittedFiles
+from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import json_bytes, read_file
 from kakurenbo.core.errors import UsageError
@@ -183,7 +184,7 @@ class Round:
         reason = next((seal.reason for seal in sealed.values() if seal.passed_over), "")
         if reason:
             releases = [ReleaseOutcome(_bare(team, DISQUALIFIED, reason))]
-        releases = releases or judge_team(self._prepared, team, SubmittedFiles())
+        releases = releases or judge_team(self._prepared, team, [])
         releases.sort(key=lambda release: release.record.target)
         files = self._check_sealed(team, sealed, releases)
         return files, [self._settled(release, sealed) for release in releases]
