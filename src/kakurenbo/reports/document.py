@@ -517,7 +517,9 @@ def parse_document(data: bytes) -> Document:
     msgspec.DecodeError
         Where it is not JSON.
     """
-    return msgspec.json.decode(data, type=Document).with_messages()
+    document = msgspec.json.decode(data, type=Document)
+    msgspec.convert(document.manifest.get("contest", {}), ContestRecord)  # has the declared types
+    return document.with_messages()
 
 
 def _with_messages(value: Any, messages: Mapping[str, Message]) -> Any:
