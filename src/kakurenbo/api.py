@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kakurenbo.contest import ANONYMIZE, AnyRulebook, Player, Preparation, Release, Utility, misfit
+from kakurenbo.contest import (
+    ANONYMIZE,
+    AnyRulebook,
+    Player,
+    Preparation,
+    Release,
+    Utility,
+    engine,
+    misfit,
+)
 from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.core import check_free, sources_of, write_file, write_folder
 from kakurenbo.core.errors import ParameterError, UsageError
@@ -139,6 +148,17 @@ class Contest:
     Attributes
     ----------
     rules : Rulebook
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import kakurenbo as kb
+    >>> folder = tempfile.mkdtemp()
+    >>> contest = kb.contest("darc2019", scale="small", data="embedded")
+    >>> preparation = contest.prepare(f"{folder}/contest", teams=2, seed=7)
+    >>> release = contest.anonymize(f"{folder}/contest/teams/01", "monthly_pseudonyms", f"{folder}/A.csv", seed=1)
+    >>> sorted(preparation.folders), len(release.tables)
+    (['attackers', 'public', 'secret', 'teams/01', 'teams/02'], 1)
     """
 
     rules: AnyRulebook
@@ -165,11 +185,10 @@ class Contest:
             Teams without rank and award.
         """
         check_free(Path(out))
-        numbers = teams
         if isinstance(teams, int):
-            numbers = [f"{number:02d}" for number in range(1, teams + 1)]
+            teams = [f"{number:02d}" for number in range(1, teams + 1)]
         seed = fresh_seed() if seed is None else seed
-        preparation = self.rules.prepare(seed, list(numbers), list(unranked))  # type: ignore[arg-type]
+        preparation = engine.prepare(self.rules, seed, teams, unranked)
         write_folder(out, preparation.files(), private=("secret", "teams"))
         return preparation
 
@@ -183,8 +202,7 @@ class Contest:
         rules = self.rules.in_folder(Path(handout))
         made = self._method("anonymizers", method)
         data = rules.read_handout(Path(handout))
-        release = rules.anonymize(data, made, self._stream(seed, "anonymize"))
-        files = rules.release_files(data, release)
+        release, files = engine.anonymize(rules, data, made, self._stream(seed, "anonymize"))
         if len(files) == 1:
             write_file(out, next(iter(files.values())))
         else:
@@ -230,8 +248,9 @@ class Contest:
         """
         rules = self.rules.in_folder(Path(target))
         made = self._method("attacks", method)
-        guess = made(rules.read_target(Path(target)).knowledge, self._stream(seed, "attack"))
-        write_file(out, rules.bytes_of_attack(guess))
+        attacked = rules.read_target(Path(target))
+        guess, file = engine.attack(rules, attacked, made, self._stream(seed, "attack"))
+        write_file(out, file)
         return guess
 
     def score(self, phase: str | Path, guesses: str | Path) -> Results:

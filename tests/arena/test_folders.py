@@ -12,6 +12,7 @@ import pytest
 from kakurenbo import arena
 from kakurenbo.arena.jobs import ATTACK
 from kakurenbo.contest import AnyRulebook
+from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.core import read_folder, write_folder
 from kakurenbo.core.errors import UsageError
@@ -29,7 +30,7 @@ class Contest:
         self.rulebook: AnyRulebook = load("rulebooks", rulebook)(size=40)
         self.preparation, self.phase = folder / "contest", folder / "phase"
         self.submissions, self.guesses = folder / "submissions", folder / "guesses"
-        prepared = self.rulebook.prepare(SEED, ["01", "02", "03"])
+        prepared = prepare(self.rulebook, SEED, ["01", "02", "03"])
         write_folder(self.preparation, prepared.files(), private=("secret",))
         for team in ("01", "02", "03"):
             self.submit(
@@ -129,9 +130,9 @@ def test_a_run_attacks_the_very_bytes_that_were_published(
         )
     )
     for target in ("01", "02", "03"):
-        (stored,) = (tmp_path / "run" / "store").rglob(f"target-{target}")
+        (stored,) = (tmp_path / "run" / "jobs").rglob(f"target-{target}")
         assert read_folder(stored) == read_folder(contest.phase / "targets" / target)
-        (answer,) = (tmp_path / "run" / "secret").rglob(f"answer-{target}")
+        (answer,) = (tmp_path / "run" / "jobs").rglob(f"answer-{target}")
         kept = read_folder(contest.phase / "answers" / target)
         assert read_folder(answer) == {
             name: data for name, data in kept.items() if not name.startswith("submitted/")
@@ -224,7 +225,7 @@ def test_a_phase_is_of_its_preparation_and_its_releases_are_those_it_was_publish
     with pytest.raises(UsageError, match="give the folder that prepare wrote"):
         contest.plan(contest.entrants(), preparation=contest.submissions)
     other = contest.preparation.parent / "other"
-    write_folder(other, contest.rulebook.prepare(SEED + 1, ["01", "02", "03"]).files())
+    write_folder(other, prepare(contest.rulebook, SEED + 1, ["01", "02", "03"]).files())
     with pytest.raises(UsageError, match="published from another preparation"):
         contest.plan(contest.entrants(), preparation=other, phase=contest.phase)
     contest.submit("02", "hidden.csv", b"something else")
@@ -258,13 +259,13 @@ def test_folders_of_submitted_files_play_like_methods(
     by_methods = played(arena.make_plan(rulebook, (first, second, third), 5), "methods")
     release, guesses = tmp_path / "release", tmp_path / "guesses"
     guesses.mkdir()
-    (made,) = (tmp_path / "methods" / "teams" / "02").rglob("release/release_02.csv")
+    (made,) = (tmp_path / "methods" / "jobs").rglob("release/release_02.csv")
     release.mkdir()
     (release / "release_02.csv").write_bytes(made.read_bytes())
     jobs = by_methods.manifest["jobs"]
     for target in ("01", "03"):
         key = jobs[f"02 attacks {target} (only)"]["key"]
-        guess = tmp_path / "methods" / "store" / key[:2] / key / "files" / "guess" / "guess"
+        guess = tmp_path / "methods" / "jobs" / key[:2] / key / "files" / "guess" / "guess"
         (guesses / f"guess_{target}_02.csv").write_bytes(guess.read_bytes())
     by_hand = arena.Entrant("02", second.name, release=release, guesses=guesses)
     by_files = played(arena.make_plan(rulebook, (first, by_hand, third), 5), "files")

@@ -10,12 +10,12 @@ from tests.reading import Read, attempt
 
 from kakurenbo.anonymizers.transactions.rows import Dates, Pseudonyms
 from kakurenbo.contest import ContestFacts, Credit, PreparedRound, RoundResults
-from kakurenbo.contest.engine import judge_release
+from kakurenbo.contest.engine import judge_release, prepare
 from kakurenbo.contest.rounds import publish_round
 from kakurenbo.core import Problems, Source, write_folder
 from kakurenbo.core.messages import retold
 from kakurenbo.core.rng import stream
-from kakurenbo.reports.matrix import read_matrix, results_json
+from kakurenbo.reports.reading import read_matrix, results_json
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.scores import read_published, standings
 
@@ -27,7 +27,7 @@ BOOK = Darc2019(scale="small", data="embedded")
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedRound[Handout]:
     folder = tmp_path_factory.mktemp("darc2019") / "contest"
-    write_folder(folder, BOOK.prepare(3, ["01", "02"]).files())
+    write_folder(folder, prepare(BOOK, 3, ["01", "02"]).files())
     return PreparedRound(Darc2019(), folder)
 
 
@@ -83,7 +83,7 @@ def test_beside_several_tables_a_file_of_another_name_is_refused_by_its_own_and_
         "02/b": b"",
     }
     write_folder(tmp_path / "submissions", handed_in)
-    published = publish_round(Darc2019(), prepared.path, tmp_path / "submissions")
+    published = publish_round(Darc2019(), prepared.folder.path, tmp_path / "submissions")
     assert {record.target: record.state for record in published.records} == {
         "01": "published",
         "01-3": "published",
@@ -354,9 +354,9 @@ def test_what_is_shown_beside_a_score_stands_in_the_table_and_counts_for_nothing
     credits = {table: {"03": Credit(0.3, 1, details={"reid": 0.3})} for table in ("01", "02")}
     shown = {"01": {"buyer": 1.0}, "02": {"buyer": 0.25}}
     results = RoundResults(credits, ("01", "02"), ("03",), {"01": 0.2, "02": 0.2}, beside=shown)
-    read = attempt(read_matrix, "results.json", results_json(results), "main")
+    read = attempt(read_matrix, "results.json", results_json(results))
     assert isinstance(read, Read)
-    ((again,),) = read.value.values()
+    _, again = read.value
     assert again.beside == shown
     found = standings({"main": again})
     assert found.details["tables"]["02"] == {"U": 0.2, "reid": 0.3, "score": 0.25, "buyer": 0.25}

@@ -9,6 +9,7 @@ import difflib
 import hashlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.machinery import SourceFileLoader
@@ -21,6 +22,7 @@ from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import Method, make, parameters_of
 
+_files: dict[str, str] = {}  # of modules that `find` loaded, by name
 GROUPS = ("anonymizers", "attacks", "rulebooks")
 
 
@@ -29,12 +31,12 @@ class DuplicateName(KakurenboError):
 
 
 def names(group: str) -> tuple[str, ...]:
-    """The installed names of a group (``"anonymizers"``, ``"attacks"`` or ``"rulebooks"``), sorted."""
+    """Return the installed names of a group (``"anonymizers"``, ``"attacks"`` or ``"rulebooks"``), sorted."""
     return tuple(sorted(_declared(group)))
 
 
 def load(group: str, name: str) -> Any:
-    """The class or object that is registered as ``name``.
+    """Load the class or object that is registered as ``name``.
 
     Raises
     ------
@@ -87,6 +89,20 @@ class _SourceLoader(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
+def reference(method: type, name: str) -> str:
+    """Return the text by which :func:`find` finds a class: ``name``, or ``FILE.py:CLASS`` of one in a file."""
+    path = _files.get(method.__module__)
+    return f"{path}:{method.__qualname__}" if path else name
+
+
+def line_in_method_file(error: BaseException) -> tuple[str, int] | None:
+    """Return file and line of the last call in a file of :func:`find` that an error came through."""
+    paths = set(_files.values())
+    frames = traceback.extract_tb(error.__traceback__)
+    calls = [(frame.filename, frame.lineno or 0) for frame in frames if frame.filename in paths]
+    return calls[-1] if calls else None
+
+
 @cache
 def _module(path: Path, digest: str) -> Any:
     """Load a file as a module; a file that changed is another module."""
@@ -95,6 +111,7 @@ def _module(path: Path, digest: str) -> Any:
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    _files[name] = str(path)
     sys.modules[name] = module  # dataclasses look up their module
     try:
         loader.exec_module(module)
@@ -112,7 +129,7 @@ def _base(group: str) -> type:
 
 
 def nearest_name(typed: str, known: Iterable[str]) -> str:
-    """The known name that was probably meant; empty where none is near. Letters in another order are nearer than other letters.
+    """Return the known name that was probably meant, or an empty text. Letters in another order are nearer than other letters.
 
     Examples
     --------
@@ -150,7 +167,7 @@ def build(group: str, text: str, *, files: bool = False) -> Any:
 
 
 def settings_of(text: str) -> dict[str, str]:
-    """Values by parameter, as they are written; a part without ``=`` belongs to the list before it.
+    """Return values by parameter, as they are written; a part without ``=`` belongs to the list before it.
 
     Raises
     ------
@@ -176,7 +193,7 @@ def settings_of(text: str) -> dict[str, str]:
 
 
 def name_of(text: str) -> str:
-    """The registered name in a text that :func:`build` takes.
+    """Return the registered name in a text that :func:`build` takes.
 
     Examples
     --------
@@ -188,7 +205,7 @@ def name_of(text: str) -> str:
 
 
 def describe(method: Any) -> str:
-    """The text from which :func:`build` makes the same method again, without its registered name."""
+    """Return the text from which :func:`build` makes the same method again, without its registered name."""
     parts = []
     for described in parameters_of(type(method)):
         value = getattr(method, described.name)

@@ -6,8 +6,7 @@ two runs of the same plan can be compared byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -26,9 +25,8 @@ COMMITTEE = "committee member"
 RANKINGS = ("anonymization", "attack", "overall")
 
 
-@dataclass(frozen=True)
-class RulebookEntry:
-    """Which contest it was.
+class RulebookEntry(msgspec.Struct, frozen=True):
+    """The contest of a document.
 
     Attributes
     ----------
@@ -43,9 +41,8 @@ class RulebookEntry:
     utility_score: str = ""
 
 
-@dataclass(frozen=True)
-class FigureEntry:
-    """What one of the contest's figures is: a measure, what a guess earns, the score of a ranking.
+class FigureEntry(msgspec.Struct, frozen=True):
+    """The unit and meaning of a figure: a measure, a detail of guesses, the score of a ranking.
 
     Attributes
     ----------
@@ -64,7 +61,7 @@ class FigureEntry:
     unit: Unit = Unit.NUMBER
     of: float | None = None
     higher_is_better: bool | None = None
-    definitions: Mapping[str, str] = field(default_factory=dict)
+    definitions: Mapping[str, str] = {}
     shown_times: int = 1
 
     @property
@@ -73,15 +70,14 @@ class FigureEntry:
         return None if self.of is None else self.of * self.shown_times
 
 
-@dataclass(frozen=True)
-class PlayerEntry:
-    """Somebody who took part.
+class PlayerEntry(msgspec.Struct, frozen=True):
+    """A participant.
 
     Attributes
     ----------
     team, name : str
     anonymizer, attack : str
-        Methods with their parameters, or where files were handed in, which; empty for none.
+        Methods with their parameters, or the submitted files; empty for none.
     sweep : str
         The player of the teams file whose list of parameters this one comes from.
     parameters : mapping of str to str
@@ -95,20 +91,19 @@ class PlayerEntry:
     anonymizer: str = ""
     attack: str = ""
     sweep: str = ""
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = {}
     excluded: bool = False
 
 
-@dataclass(frozen=True)
-class AttackEntry:
-    """What one attacker found in one release, over all repeats.
+class AttackEntry(msgspec.Struct, frozen=True):
+    """The score of one attacker on one release, over all repeats.
 
     Attributes
     ----------
     accuracy : Estimate
-        Share of what could be earned.
+        Attack success rate.
     hits, of : float
-        Mean of what was earned, and the most that could be.
+        Mean of correct guesses, and the most that there could be.
     beyond_chance : bool
         Whether the mean lies above the 95 % band of blind guessing.
     details : mapping of str to float
@@ -119,12 +114,11 @@ class AttackEntry:
     hits: float
     of: float
     beyond_chance: bool = False
-    details: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, float] = {}
 
 
-@dataclass(frozen=True)
-class AttackerEntry:
-    """What one attacker found in all releases.
+class AttackerEntry(msgspec.Struct, frozen=True):
+    """The scores of one attacker on all releases.
 
     Attributes
     ----------
@@ -142,8 +136,7 @@ class AttackerEntry:
     constant: float | None = None
 
 
-@dataclass(frozen=True)
-class MeasureEntry:
+class MeasureEntry(msgspec.Struct, frozen=True):
     """A measure of a round: which direction is better, and the threshold where it decides."""
 
     name: str
@@ -156,8 +149,7 @@ class MeasureEntry:
         return self.maximum if self.minimum is None else self.minimum
 
 
-@dataclass(frozen=True)
-class ReleaseEntry:
+class ReleaseEntry(msgspec.Struct, frozen=True):
     """One release of a round; where repeats differ, as in the first repeat in which it was not published.
 
     Attributes
@@ -167,7 +159,7 @@ class ReleaseEntry:
         ``published``, or why it has no score: ``disqualified``, ``refused``, ``missing``, ``failed``, ``superseded``.
     cause : str
     told_repeat : int
-        The repeat, from 0, whose state, cause, single values and limits are told.
+        The repeat, from 0, whose state, cause, single values and limits these are.
     in_repeats, of_repeats : int
         In how many repeats it had that state, of how many.
     passes : bool or None
@@ -175,22 +167,22 @@ class ReleaseEntry:
     verdict : str
         ``passes`` or why it does not; empty where nothing decides.
     measurements : tuple of Measurement
-        Those of the repeat that is told; one that fails or is infinite in any repeat does so here.
+        Those of that repeat; one that fails or is infinite in any repeat does so here.
     estimates : mapping of measure to Estimate
         Over all repeats; without measures that are infinite in one.
     claims : mapping of str to number
         Guarantees that the method gives by construction.
     notices, problems : tuple of str
     best_attack : str
-        Who found most in it, the organizers' own attacks aside; empty for nobody.
+        The strongest attacker, the organizers' own attacks aside; empty for none.
     best_accuracy, sample_accuracy : float or None
-        What that attacker found, and what the best of the organizers' own attacks did.
+        Accuracy of that attacker, and of the best of the organizers' own attacks.
     privacy : mapping of str to Estimate
         1 - accuracy of the ``worst`` attack for the team, of all in the ``mean``, and of the ``sample`` attack.
     chance, constant : float or None
         Accuracy of blind guessing and of the contest's constant answer on this release.
     verdicts : mapping of language to str
-        What became of it in a sentence: what attacks found beside chance, and whether it holds the rules.
+        A sentence: the strongest attack beside chance, and whether the release holds the rules.
     """
 
     target: str
@@ -203,17 +195,17 @@ class ReleaseEntry:
     passes: bool | None = None
     verdict: str = ""
     measurements: tuple[Measurement, ...] = ()
-    estimates: Mapping[str, Estimate] = field(default_factory=dict)
-    claims: Mapping[str, float | str] = field(default_factory=dict)
+    estimates: Mapping[str, Estimate] = {}
+    claims: Mapping[str, float | str] = {}
     notices: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     best_attack: str = ""
     best_accuracy: float | None = None
     sample_accuracy: float | None = None
-    privacy: Mapping[str, Estimate] = field(default_factory=dict)
+    privacy: Mapping[str, Estimate] = {}
     chance: float | None = None
     constant: float | None = None
-    verdicts: Mapping[str, str] = field(default_factory=dict)
+    verdicts: Mapping[str, str] = {}
 
     @property
     def failed_measurements(self) -> tuple[Measurement, ...]:
@@ -232,15 +224,14 @@ class ReleaseEntry:
         return "below_threshold" if self.is_below_threshold else self.verdict
 
 
-@dataclass(frozen=True)
-class RoundEntry:
+class RoundEntry(msgspec.Struct, frozen=True):
     """One round.
 
     Attributes
     ----------
     name : str
     report : mapping
-        What is known of its data.
+        Facts about its data.
     releases : mapping of target to ReleaseEntry
     attacks : mapping of target to mapping of attacker to AttackEntry
     attackers : mapping of attacker to AttackerEntry
@@ -265,13 +256,13 @@ class RoundEntry:
     """
 
     name: str
-    report: Mapping[str, Any] = field(default_factory=dict)
-    releases: Mapping[str, ReleaseEntry] = field(default_factory=dict)
-    attacks: Mapping[str, Mapping[str, AttackEntry]] = field(default_factory=dict)
-    attackers: Mapping[str, AttackerEntry] = field(default_factory=dict)
+    report: Mapping[str, Any] = {}
+    releases: Mapping[str, ReleaseEntry] = {}
+    attacks: Mapping[str, Mapping[str, AttackEntry]] = {}
+    attackers: Mapping[str, AttackerEntry] = {}
     measures: tuple[MeasureEntry, ...] = ()
     leading_measure: str = ""
-    frontiers: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    frontiers: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
     passing: int = 0
     judged: int = 0
     of: float | None = None
@@ -281,9 +272,16 @@ class RoundEntry:
     constant: float | None = None
     repeats: tuple[RoundResults, ...] = ()
 
+    def points(self, measure: str, kind: str) -> dict[str, tuple[Estimate, Estimate]]:
+        """Return a measure and a kind of privacy of the releases that have both."""
+        return {
+            target: (release.estimates[measure], release.privacy[kind])
+            for target, release in self.releases.items()
+            if measure in release.estimates and kind in release.privacy
+        }
 
-@dataclass(frozen=True)
-class RankingLine:
+
+class RankingLine(msgspec.Struct, frozen=True):
     """One line of a ranking, over all repeats.
 
     Attributes
@@ -323,9 +321,19 @@ class RankingLine:
             else Estimate(self.score, self.n, self.low, self.high, self.half)
         )
 
+    def as_json(self) -> dict[str, Any]:
+        """The line in the stable JSON object of ``standings``."""
+        extra = {
+            "shown": self.shown,
+            "note": self.note,
+            "interval": [] if self.low is None else [self.low, self.high],
+            "tied_with": list(self.tied_with),
+        }
+        known = {key: value for key, value in extra.items() if value}
+        return {"team": self.team, "score": self.score, "rank": self.rank, **known}
 
-@dataclass(frozen=True)
-class Ranking:
+
+class Ranking(msgspec.Struct, frozen=True):
     """A ranking, best first; ``lower_is_better`` where the lowest score wins; ``winners`` are all with rank 1.
 
     ``same_as`` names another ranking that this one is by the rules, line for line.
@@ -337,9 +345,8 @@ class Ranking:
     same_as: str = ""
 
 
-@dataclass(frozen=True)
-class FailureEntry:
-    """Something that did not come about: a job of a tournament, or a file that was refused.
+class FailureEntry(msgspec.Struct, frozen=True):
+    """A job of a tournament that did not succeed, or a file that was refused.
 
     Attributes
     ----------
@@ -363,17 +370,23 @@ class FailureEntry:
     file: str = ""
 
 
-_PLAIN = FigureEntry()
+class ContestRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The contest in a manifest: name, settings, dates, and teams with members of the committee."""
+
+    title: str = ""
+    version: str = ""
+    settings: Mapping[str, Any] = {}
+    judges: tuple[str, ...] = ()
+    schedule: Schedule = NO_SCHEDULE
 
 
-@dataclass(frozen=True)
-class Document:
-    """Everything that is known of a round, a contest or a tournament; see the types of its fields.
+class Document(msgspec.Struct, frozen=True):
+    """Results of a round, a contest or a tournament; see the types of its fields.
 
     Attributes
     ----------
     award_notices : mapping of award to mapping of language to str
-        What has to be said beside an award, in a sentence.
+        A sentence to be shown beside an award.
     sample_attacks, only_shown : tuple of str
         The organizers' own attacks; and those of them that count for nothing by the rules, so that no other figure rests on
         them.
@@ -385,27 +398,27 @@ class Document:
         What each figure is: measures, ``hits`` and details of guesses, and the rankings' scores; ``constant`` says what
         the contest's constant answer is.
     verdicts : mapping of language to tuple of str
-        What it taught, in a sentence each.
+        What the tournament showed, in a sentence each.
     manifest : mapping
         What is needed to play it again.
     """
 
     rulebook: RulebookEntry
     rounds: tuple[RoundEntry, ...]
-    rankings: Mapping[str, Ranking] = field(default_factory=dict)
-    awards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    award_notices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    details: Mapping[str, Any] = field(default_factory=dict)
+    rankings: Mapping[str, Ranking] = {}
+    awards: Mapping[str, tuple[str, ...]] = {}
+    award_notices: Mapping[str, Mapping[str, str]] = {}
+    details: Mapping[str, Any] = {}
     players: tuple[PlayerEntry, ...] = ()
     sample_attacks: tuple[str, ...] = ()
     only_shown: tuple[str, ...] = ()
-    attackers: Mapping[str, AttackerEntry] = field(default_factory=dict)
+    attackers: Mapping[str, AttackerEntry] = {}
     attack_count: int = 0
     repeat_count: int = 1
     failures: tuple[FailureEntry, ...] = ()
-    figures: Mapping[str, FigureEntry] = field(default_factory=dict)
-    verdicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    manifest: Mapping[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, FigureEntry] = {}
+    verdicts: Mapping[str, tuple[str, ...]] = {}
+    manifest: Mapping[str, Any] = {}
     format: int = FORMAT
 
     def as_builtins(self) -> dict[str, Any]:
@@ -416,7 +429,7 @@ class Document:
         )
         for results in (results for entry in content["rounds"] for results in entry["repeats"]):
             for name in ("unranked", "excluded"):  # sets have no order of their own
-                results[name] = sorted(results[name], key=by_number)
+                results[name] = sorted(results.get(name, ()), key=by_number)
         return content
 
     def as_bytes(self) -> bytes:
@@ -425,40 +438,27 @@ class Document:
 
     def standings(self) -> dict[str, Any]:
         """Rankings and awards as the stable JSON object of ``standings``."""
-        return standings_json(
-            self.rankings, self.awards, self.details, self.judges, self.rulebook.name
-        )
+        content: dict[str, Any] = {
+            name: [line.as_json() for line in ranking.lines]
+            for name, ranking in self.rankings.items()
+        }
+        content["awards"] = {name: list(teams) for name, teams in self.awards.items()}
+        if judges := self.contest.judges:
+            disclosure = judges_text(self.rulebook.name, judges, "en")
+            content |= {"judges": list(judges), "disclosure": disclosure}
+        return {**content, **self.details}
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings of the contest, where they are known."""
-        settings = self._of_contest("settings")
-        return settings if isinstance(settings, Mapping) else {}
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """Teams with members of the committee."""
-        judges = self._of_contest("judges")
-        return tuple(map(str, judges)) if isinstance(judges, list | tuple) else ()
-
-    @property
-    def schedule(self) -> Schedule:
-        """The dates of the contest, where they are known."""
-        try:
-            return msgspec.convert(self._of_contest("schedule") or {}, Schedule)
-        except msgspec.ValidationError:
-            return NO_SCHEDULE
-
-    def _of_contest(self, key: str) -> Any:
-        contest = self.manifest.get("contest", {})
-        return contest.get(key) if isinstance(contest, Mapping) else None
+    def contest(self) -> ContestRecord:
+        """The settings, dates and committee of the contest."""
+        return msgspec.convert(self.manifest.get("contest", {}), ContestRecord)
 
     def figure(self, name: str) -> FigureEntry:
-        """What a figure is; a plain number where the rulebook does not say."""
-        return self.figures.get(name, _PLAIN)
+        """Return unit and meaning of a figure; a plain number where the rulebook does not say."""
+        return self.figures.get(name, FigureEntry())
 
     def constant_answer(self, language: str) -> str:
-        """What the contest's constant answer is called, in the words of its rulebook."""
+        """Return the name of the contest's constant answer."""
         return constant_answer(self.figure("constant").definitions, language)
 
     @property
@@ -475,12 +475,12 @@ class Document:
         return frozenset(release.team for release in out) - decided
 
     def failed(self, state: str) -> tuple[FailureEntry, ...]:
-        """What did not come about for one reason."""
+        """Return the failures of one state."""
         return tuple(failure for failure in self.failures if failure.state == state)
 
 
 def constant_answer(definitions: Mapping[str, str], language: str) -> str:
-    """What a constant answer is called: as the rulebook's figure ``constant`` says, else by the general word.
+    """Return the name of a constant answer: as the rulebook's figure ``constant`` says, else the general word.
 
     Examples
     --------
@@ -490,26 +490,8 @@ def constant_answer(definitions: Mapping[str, str], language: str) -> str:
     return definitions.get(language) or render("baseline.constant", {}, language).message
 
 
-def standings_json(
-    rankings: Mapping[str, Ranking],
-    awards: Mapping[str, tuple[str, ...]],
-    details: Mapping[str, Any],
-    judges: Sequence[str] = (),
-    rulebook: str = "",
-) -> dict[str, Any]:
-    """The stable JSON object of ``standings``."""
-    content: dict[str, Any] = {
-        name: list(map(_line, ranking.lines)) for name, ranking in rankings.items()
-    }
-    content["awards"] = {name: list(teams) for name, teams in awards.items()}
-    if judges:
-        content["judges"] = list(judges)
-        content["disclosure"] = judges_text(rulebook, judges, "en")
-    return {**content, **details}
-
-
 def parse_document(data: bytes) -> Document:
-    """A document from its bytes.
+    """Read a document from its bytes.
 
     Raises
     ------
@@ -519,14 +501,3 @@ def parse_document(data: bytes) -> Document:
         Where it is not JSON.
     """
     return msgspec.json.decode(data, type=Document)
-
-
-def _line(line: RankingLine) -> dict[str, Any]:
-    extra = {
-        "shown": line.shown,
-        "note": line.note,
-        "interval": [] if line.low is None else [line.low, line.high],
-        "tied_with": list(line.tied_with),
-    }
-    known = {key: value for key, value in extra.items() if value}
-    return {"team": line.team, "score": line.score, "rank": line.rank, **known}

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from markupsafe import Markup
 
-from kakurenbo.contest import Measurement, Unit
+from kakurenbo.contest import Unit
 from kakurenbo.contest.results import NO_AWARDS
 from kakurenbo.core.messages import LANGUAGES, escaped, language
 from kakurenbo.reports import charts, numbers
 from kakurenbo.reports.assets import asset, palettes, render
-from kakurenbo.reports.document import Document, ReleaseEntry, RoundEntry
+from kakurenbo.reports.document import Document, RoundEntry
 from kakurenbo.reports.table import results_csv
 from kakurenbo.reports.verdicts import note_text
-from kakurenbo.reports.view import View, axes_of
+from kakurenbo.reports.view import View
 
 
 def html_report(document: Document, times: Mapping[str, Any]) -> str:
@@ -47,41 +45,26 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             views=views,
             view=view,
             t=view.text,
+            say=view.say,
             language=spoken,
             is_hidden=spoken != language(),
             seconds=math.fsum(job["seconds"] for job in jobs) if jobs is not None else None,
             charts=charts,
             numbers=numbers,
-            axes=axes_of(document),
             map=map,
             zip=zip,
             no_awards=NO_AWARDS,
             note_text=note_text,
-            measured_text=partial(_measured, document, spoken),
             spoken=_spoken,
             breakable=_breakable,
             SHARE=Unit.SHARE,
         )
         parts.append(page)
-    for key, content in {"results": document.as_builtins(), "files": files}.items():
-        data = script_json(content)
-        parts.append(f'<script type="application/json" id="{key}">{data}</script>')
+    parts.append(render("data.html", data={"results": document.as_builtins(), "files": files}))
     # A contest that people held has a name of its own.
-    title = str(document.manifest.get("contest", {}).get("title") or name)
-    return offline_page(title, parts, [asset("report.js"), asset("page.js")])
-
-
-def _measured(
-    document: Document, spoken: str, release: ReleaseEntry, measured: Measurement
-) -> tuple[str, str]:
-    """Return the value of a measure and its threshold as texts."""
-    unit, mean = document.figure(measured.name).unit, release.estimates.get(measured.name)
-    value, needed = numbers.figure(measured.value, unit), ""
-    if measured.threshold is not None:
-        value, needed = numbers.against(measured.value, measured.threshold, unit)
-    if mean is not None and mean.half is not None:
-        value = numbers.estimated(mean, unit, spoken)
-    return value, needed
+    return offline_page(
+        document.contest.title or name, parts, [asset("report.js"), asset("page.js")]
+    )
 
 
 def _spoken(text: str) -> Markup:
@@ -130,17 +113,3 @@ def offline_page(title: str, body: Iterable[str], scripts: Sequence[str], style:
         body=map(Markup, body),
         scripts=map(Markup, scripts),
     )
-
-
-def script_json(content: object) -> str:
-    """Return JSON that can stand inside a script element whatever its texts are.
-
-    Examples
-    --------
-    >>> script_json("</script>")
-    '"\\\\u003c/script\\\\u003e"'
-    """
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any
+from functools import cached_property
 
-from kakurenbo.reports.assets import asset
+from kakurenbo.core.messages import is_known, render, retold
 from kakurenbo.reports.document import (
     Document,
     MeasureEntry,
@@ -15,17 +14,10 @@ from kakurenbo.reports.document import (
     ReleaseEntry,
     RoundEntry,
 )
-from kakurenbo.reports.numbers import share
+from kakurenbo.reports.numbers import share, word
 from kakurenbo.reports.rounds import KINDS
 
 _FIELDS = 12  # a point is about as large as the twelfth part of an axis
-
-
-@cache
-def report_texts() -> dict[str, Any]:
-    """Return the texts of the report in every language."""
-    texts: dict[str, Any] = json.loads(asset("texts.json"))
-    return texts
 
 
 @dataclass(frozen=True)
@@ -36,18 +28,22 @@ class View:
     entry: RoundEntry
     language: str
 
+    def say(self, code: str, **values: object) -> str:
+        """Return a message."""
+        return render(code, values, self.language).message
+
     def text(self, key: str, **values: object) -> str:
         """Return a text of the report."""
-        text: str = report_texts()[self.language][key]
-        return text.format_map(values)
+        return self.say(f"report.{key}", **values)
 
     def word(self, text: str) -> str:
-        """Translate a word of the document, or a list of words, where the report knows it."""
-        texts = report_texts()[self.language]
-        known: dict[str, str] = {**texts, **texts["words"]}
-        if text in known:
-            return known[text]
-        return ", ".join(known.get(part, part) for part in text.split(", "))
+        """Translate a word or a sentence of the document where the catalogue has it."""
+        known = word(text, self.language)
+        return known if known != text else retold(text, self.language)
+
+    def say_or(self, code: str, otherwise: str) -> str:
+        """Return a message, or another text where the catalogue has none."""
+        return self.say(code) if is_known(code, self.language) else otherwise
 
     @cached_property
     def players(self) -> dict[str, PlayerEntry]:
@@ -61,8 +57,8 @@ class View:
 
     def name(self, name: str) -> str:
         """Return the name that a team gave itself, else its number."""
-        own = self.text("sample") if name == "sample attack" else name
-        return self.player(name).name or own
+        number = self.text("sample") if name == "sample attack" else name
+        return self.player(name).name or number
 
     def label(self, name: str) -> str:
         """Return number and name."""
@@ -77,9 +73,9 @@ class View:
         return [self.entry.releases[target] for target in order if target in self.entry.releases]
 
     @cached_property
-    def targets(self) -> list[str]:
-        """The releases that somebody attacked, in the order of the plan."""
-        return list(self.entry.attacks)
+    def axes(self) -> tuple[MeasureEntry, str] | None:
+        """The measure and the kind of privacy of the scatter plot; none without measures."""
+        return axes_of(self.document).get(self.entry.name)
 
     @cached_property
     def scale_top(self) -> float:
@@ -107,37 +103,34 @@ def axes_of(document: Document) -> dict[str, tuple[MeasureEntry, str]]:
     The measure that is a number in the score is always taken; else one of those that decide by a threshold, else any: of
     these the pair that sets most releases apart.
     """
+    entries = [entry for entry in document.rounds if entry.measures]
+    chosen: dict[str, tuple[tuple[int, int], dict[str, MeasureEntry]]] = {}
+    for kind in KINDS:
+        measures, spreads = {}, []
+        for entry in entries:
+            candidates = _candidates(entry, document.rulebook.utility_score)
+            spread = {measure: _spread(entry, measure, kind) for measure in candidates}
+            measures[entry.name] = max(spread, key=lambda measure: spread[measure])
+            spreads.append(max(spread.values()))
+        # A kind that leaves a round empty is none for all.
+        chosen[kind] = (sum(map(bool, spreads)), sum(spreads)), measures
+    kind = max(KINDS, key=lambda kind: chosen[kind][0])
+    return {name: (measure, kind) for name, measure in chosen[kind][1].items()}
 
-    def best(entry: RoundEntry, kind: str) -> tuple[int, MeasureEntry]:
-        measures = {measure.name: measure for measure in entry.measures}
-        decisive = [measure for measure in entry.measures if measure.threshold is not None]
-        scored = measures.get(document.rulebook.utility_score)
-        pairs = [
-            (_spread(entry, measure, kind), measure)
-            for measure in ([scored] if scored else decisive or entry.measures)
-        ]
-        return max(pairs, key=lambda pair: pair[0])
 
-    rounds = [entry for entry in document.rounds if entry.measures]
-    pairs = {kind: [best(entry, kind) for entry in rounds] for kind in KINDS}
-    spreads = {kind: [spread for spread, _ in listed] for kind, listed in pairs.items()}
-    # A kind that leaves a round empty is none for all.
-    kind = max(KINDS, key=lambda kind: (sum(map(bool, spreads[kind])), sum(spreads[kind])))
-    measures = [measure for _, measure in pairs[kind]]
-    return {entry.name: (measure, kind) for entry, measure in zip(rounds, measures, strict=True)}
+def _candidates(entry: RoundEntry, utility_score: str) -> Sequence[MeasureEntry]:
+    scored = [measure for measure in entry.measures if measure.name == utility_score]
+    decisive = [measure for measure in entry.measures if measure.threshold is not None]
+    return scored or decisive or entry.measures
 
 
 def _spread(entry: RoundEntry, measure: MeasureEntry, kind: str) -> int:
     """Count the fields of a coarse grid over the plot that hold a release."""
-    points = [
-        (release.estimates[measure.name].mean, release.privacy[kind].mean)
-        for release in entry.releases.values()
-        if measure.name in release.estimates and kind in release.privacy
-    ]
-    fields = []
-    marks = (measure.threshold, entry.chance_privacy)
-    for values, mark in zip(zip(*points, strict=True), marks, strict=False):
-        low, high = (bound(values if mark is None else (*values, mark)) for bound in (min, max))
-        size = (high - low) / _FIELDS or 1.0
-        fields.append([min(_FIELDS - 1, int((value - low) / size)) for value in values])
-    return len(set(zip(*fields, strict=True)))
+    points = entry.points(measure.name, kind).values()
+    columns = []
+    for axis, mark in enumerate((measure.threshold, entry.chance_privacy)):
+        values = [point[axis].mean for point in points]
+        ends = values if mark is None else [*values, mark]
+        size = (max(ends, default=0.0) - min(ends, default=0.0)) / _FIELDS or 1.0
+        columns.append([int((value - min(ends)) / size) for value in values])
+    return len(set(zip(*columns, strict=True)))

@@ -6,6 +6,7 @@ import json
 import math
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -44,6 +45,11 @@ def render(template: str, **context: object) -> str:
     return _environment().get_template(template).render(context)
 
 
+def macros() -> Any:
+    """Return the shapes that all drawings are made of."""
+    return _environment().get_template("macros.svg").module
+
+
 @cache
 def _environment() -> Environment:
     def finalize(value: object) -> object:
@@ -51,7 +57,7 @@ def _environment() -> Environment:
             return pixels(value)
         return escaped(value) if type(value) is str else value
 
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("kakurenbo.reports", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -60,3 +66,6 @@ def _environment() -> Environment:
         finalize=finalize,
         extensions=["jinja2.ext.do"],
     )
+    compact = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
+    environment.policies["json.dumps_kwargs"] = compact
+    return environment
