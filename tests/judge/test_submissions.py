@@ -14,7 +14,7 @@ from tests.judge.making import START, at_once, blob, codes, organizer, plan
 from tests.reading import attempt
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, Counting
-from kakurenbo.contest import scored_submissions as rule
+from kakurenbo.contest import phases as rule
 from kakurenbo.core import Problems
 from kakurenbo.judge.contests import rules as contest_rules
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Role
