@@ -79,6 +79,7 @@ def rank_rounds(
     overall: Callable[[int, int], Fraction] = sum_of_ranks,
     lowest_wins: frozenset[str] = LOWEST_WINS,
     missing: Fraction = Fraction(0),
+    ranks_idle: bool = True,
 ) -> Standings:
     """Rank one round, or several by their weights; equal scores share a rank (1, 1, 3).
 
@@ -94,6 +95,8 @@ def rank_rounds(
         Rankings in which the lowest score wins.
     missing : Fraction
         Anonymization score of a round in which a team has no release, where it has one in another.
+    ranks_idle : bool
+        Whether a team that attacks in no round has the attack score 0 and a rank, or neither.
     """
     excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
     unranked = frozenset[str]().union(*(results.unranked for results in rounds.values()))
@@ -107,7 +110,9 @@ def rank_rounds(
         )
         return sum(parts, Fraction(0))
 
-    def attack(team: str) -> Fraction:
+    def attack(team: str) -> Fraction | None:
+        if not ranks_idle and not any(team in one.attack for one in scores.values()):
+            return None
         parts = (weights[name] * one.attack.get(team, Fraction(0)) for name, one in scores.items())
         return sum(parts, Fraction(0))
 

@@ -24,8 +24,12 @@ from kakurenbo.data.ratings import (
 )
 from kakurenbo.data.statistics import stored_bytes
 from kakurenbo.data.store import load_ratings
-from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, TEST_ROWS
+from kakurenbo.rulebooks.pwscup2024.files import (
+    CANDIDATES,
+    TEST_ROWS,
+    candidate_file,
+    candidate_team,
+)
 
 FULL, SMALL = "full", "small"
 ROWS = {FULL: 10_000, SMALL: 1_000}
@@ -101,7 +105,7 @@ def own_tables(folder: Path) -> dict[str, Table]:
         raise UsageError("error.pwscup2024_data", at=folder)
     tables: dict[str, Table] = {}
     for source in sources_of(folder):
-        if names.candidate_team(source.name) is None:
+        if candidate_team(source.name) is None:
             continue
         try:
             tables[source.name] = read_ratings(source)
@@ -120,7 +124,7 @@ def _dealt(
             "error.pwscup2024_tables",
             tables=len(tables),
             teams=len(teams),
-            example=names.candidate_file("07", 1),
+            example=candidate_file("07", 1),
         )
     listed = list(tables.values())
     order = rng.permutation(len(listed))

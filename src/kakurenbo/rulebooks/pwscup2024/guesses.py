@@ -31,8 +31,7 @@ from kakurenbo.core import (
     open_archive,
     read_table,
 )
-from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.rulebooks.pwscup2024.handout import TEST_ROWS
+from kakurenbo.rulebooks.pwscup2024.files import GUESSES, ID_FILE, ONE_GUESS, TEST_ROWS, check_id
 
 Columns = list[list[str]]
 """The cells of a file of guesses, two columns for each team; blank ones are stars."""
@@ -83,13 +82,13 @@ def read_guess(form: GuessForm, source: Source) -> RatingsGuess:
 def _e_file(archive: Source) -> Source:
     """Return the only E file of an archive, whose ``id.txt`` names the same attacker."""
     opened = open_archive(archive)
-    files = [source for source in opened if source.name != names.ID_FILE]
-    fields = names.GUESSES.parse(files[0].name) if len(files) == 1 else None
+    files = [source for source in opened if source.name != ID_FILE]
+    fields = GUESSES.parse(files[0].name) if len(files) == 1 else None
     if fields is None:
-        listed, example = [source.name for source in files[:5]], names.GUESSES.name(attacker="07")
+        listed, example = [source.name for source in files[:5]], GUESSES.name(attacker="07")
         code = "pwscup2024.guess_archive"
         raise InputError.of(code, archive.name, listed=listed, example=example)
-    names.check_id(opened, fields["attacker"])
+    check_id(opened, fields["attacker"])
     return files[0]
 
 
@@ -129,19 +128,19 @@ class _Reader:
 
     def read(self, sources: Sequence[Source], notices: list[Problem]) -> None:
         """Read files that were submitted together, under one ``id.txt``; each notice goes with one guess."""
-        with self.refusing(names.ID_FILE):
-            names.check_id(sources, self.attacker if self.number else "")
+        with self.refusing(ID_FILE):
+            check_id(sources, self.attacker if self.number else "")
             for source in sources:
-                if source.name != names.ID_FILE:
+                if source.name != ID_FILE:
                     with self.refusing(source.name):
                         self._read_file(source, notices)
 
     def _read_file(self, source: Source, notices: list[Problem]) -> None:
         file, attacker = source.name, self.attacker
-        single = names.ONE_GUESS.parse(file)
-        fields = single or names.GUESSES.parse(file)
+        single = ONE_GUESS.parse(file)
+        fields = single or GUESSES.parse(file)
         if fields is None:
-            example = names.GUESSES.name(attacker=attacker)
+            example = GUESSES.name(attacker=attacker)
             raise InputError.of("guess.unknown_name", file, example=example)
         if fields["attacker"] != attacker:
             code, named = "guess.other_attacker", fields["attacker"]
@@ -197,7 +196,7 @@ class _Reader:
 
 def read_columns(source: Source, rows: int) -> Columns:
     """Read the cells of a file of guesses."""
-    data, malformed = source.read(names.GUESSES.max_bytes), {"severity": Severity.MALFORMED}
+    data, malformed = source.read(GUESSES.max_bytes), {"severity": Severity.MALFORMED}
     width = data.partition(b"\n")[0].count(b",") + 1
     if width > MAX_COLUMNS:
         code = "pwscup2024.too_many_columns"
@@ -206,7 +205,7 @@ def read_columns(source: Source, rows: int) -> Columns:
         code = "pwscup2024.odd_columns"
         raise InputError.of(code, source.name, row=1, record=0, width=width, **malformed)
     schema = Schema(Text(str(column)) for column in range(width))
-    layout = Layout(min_rows=rows, max_rows=rows, max_bytes=names.GUESSES.max_bytes)
+    layout = Layout(min_rows=rows, max_rows=rows, max_bytes=GUESSES.max_bytes)
     cells = read_table(source, schema, layout, _stars_for_blanks)
     return [cells.texts(name).to_list() for name in schema.names]
 
