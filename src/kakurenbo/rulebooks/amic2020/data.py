@@ -1,26 +1,16 @@
-"""The questioner's work: A from the Census data, B = G(seed, A), C_i = H(i, B)."""
+"""The questioner's data: A and the rows for the trees, imported or drawn from the embedded statistics."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
-from kakurenbo.core import Moments, Table
+from kakurenbo.core import Table
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.rng import stream
 from kakurenbo.data.adult import embedded_adult
-from kakurenbo.data.generators import (
-    GENERATORS,
-    Fidelity,
-    fidelity,
-    generate,
-    sample_rows,
-    sample_rows_at,
-)
+from kakurenbo.data.generators import sample_rows
 from kakurenbo.data.store import load_adult
 
 EMBEDDED, IMPORTED = "embedded", "imported"
@@ -41,10 +31,14 @@ class PersonalData:
     test: Table
     source: str
 
+    @property
+    def description(self) -> str:
+        return SOURCES[self.source]
+
     def facts(self) -> dict[str, Any]:
         """Return the source, and digests by which others can see whether they have the same data."""
         return {
-            "source": SOURCES[self.source],
+            "source": self.description,
             "sha256": {"train": self.personal.digest(), "test": self.test.digest()},
         }
 
@@ -65,29 +59,9 @@ def personal_data(data: str) -> PersonalData:
     return PersonalData(adult.train, adult.test, source)
 
 
-def draw_sample(rows: int, rate: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """C_i = H(i, B): row numbers of a random share of a table, shuffled.
-
-    In B's order a release that keeps the order of its rows would tell which row is which, however well its cells are hidden.
-    """
-    return rng.permutation(sample_rows_at(rate, rows, rng))
-
-
 def tree_rows(test: Table, size: int) -> Table:
     """Return all rows for the trees, or at a smaller scale always the same ones."""
     if size >= len(test):
         return test
     rng = stream(_PUBLIC_SEED, "amic2020", "test rows", str(size))
     return test.take(sample_rows(len(test), size, rng))
-
-
-def generate_population(
-    personal: Table, rows: int, rng: np.random.Generator, *, generator: str, distinct: bool = True
-) -> Table:
-    """gen.py: return a table like A of any number of rows."""
-    return generate(GENERATORS[generator], Moments.of(personal), rows, rng, distinct=distinct)
-
-
-def fidelity_of(personal: Table, population: Table) -> Fidelity:
-    """Return how close a generated table is to A."""
-    return fidelity(Moments.of(personal), population)
