@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from kakurenbo.contest import Credit, RoundResults, two_digits
-from kakurenbo.contest.standings import check_names
+from kakurenbo.contest.results import check_team_names
 from kakurenbo.core import ProblemCollector, Severity, Source, read_cells
 
 
@@ -46,7 +46,7 @@ def read_matrix(
     targets = tuple(columns.values())
     attackers = tuple(two_digits(row.cells[0]) for row in body)
     for names, row in ((targets, rows[0]), (attackers, rows[1])):
-        check_names(problems, names, row.number, f"{rulebook}.matrix_name")
+        check_team_names(problems, names, row.number, f"{rulebook}.matrix_name")
     has_decimals = any("." in cell for row in body for cell in row.cells[1:])
     credits: dict[str, dict[str, Credit]] = {target: {} for target in targets}
     for attacker, (number, cells) in zip(attackers, body, strict=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kakurenbo.contest import ContestFolder, FilePattern
 from kakurenbo.contest.bases import MembershipAnswer, TeamTable, read_rows
-from kakurenbo.contest.facts import TARGET
+from kakurenbo.contest.folders import TARGET
 from kakurenbo.core import InputError, Severity, Source, Table
 from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, Questionnaire
 

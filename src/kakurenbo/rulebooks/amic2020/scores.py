@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from kakurenbo.contest import Credit, RoundResults, Standing, Standings, rank
-from kakurenbo.contest.results import NO_AWARDS
-from kakurenbo.contest.standings import RoundScores, best_attack, rank_rounds
+from kakurenbo.contest import Credit, RoundResults, Standing, Standings, rank_scores
+from kakurenbo.contest.results import NO_AWARDS, RoundScores, best_attack, rank_rounds
 from kakurenbo.core import Source
 from kakurenbo.core.messages import render
 from kakurenbo.rulebooks import published
@@ -58,7 +57,7 @@ def round_scores(results: RoundResults) -> RoundScores:
     anonymization = {
         team: 1 - best_attack(results, team, results.share) for team in results.in_play
     }
-    ranked = rank({team: anonymization[team] for team in results.ranked_targets})
+    ranked = rank_scores({team: anonymization[team] for team in results.ranked_targets})
     attack = {}
     for attacker in results.attackers:
         first = [line.team for line in ranked if line.team != attacker][:FIRST]

@@ -18,7 +18,7 @@ from kakurenbo.contest import (
     as_decimal,
     awarded,
     by_number,
-    rank,
+    rank_scores,
     shown_unranked,
     team_of,
     two_digits,
@@ -149,7 +149,7 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
         scores[team_of(table)] = score if lowest is None else min(lowest, score)
     notes = {team: why_out(team, rounds) for team, score in scores.items() if score is None}
     excluded = {team: scores.pop(team) for team in [*scores] if team in results.excluded}
-    ranked = rank(scores, notes, lowest_wins=True)
+    ranked = rank_scores(scores, notes, lowest_wins=True)
     best = {line.score for line in ranked if line.rank == 1}
     first = [name for name, table in tables.items() if table["score"] in best]
     attack = _attack_ranking(results, [t for t in first if team_of(t) not in results.excluded])
@@ -228,7 +228,7 @@ def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standi
         if best is None:
             without = OTHER_TABLE if team in attacking else MISSING
             notes[team] = OWNS_TABLE if team in owners else without
-    return (*rank(rates, notes), *shown_unranked(unranked, notes))
+    return (*rank_scores(rates, notes), *shown_unranked(unranked, notes))
 
 
 # -- tables from files ------------------------------------------------------------------------------------------------

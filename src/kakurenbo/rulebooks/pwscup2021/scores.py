@@ -11,10 +11,9 @@ from functools import cache
 from math import comb
 
 from kakurenbo.attacks.linkage import CHOICES, LinkageGuess
-from kakurenbo.contest import Chance, Credit, RoundResults, Standings, as_decimal, rank
-from kakurenbo.contest import standings as contest_standings
-from kakurenbo.contest.results import DISQUALIFIED
-from kakurenbo.contest.standings import best_attack, rank_rounds
+from kakurenbo.contest import Chance, Credit, RoundResults, Standings, as_decimal, rank_scores
+from kakurenbo.contest import results as contest_results
+from kakurenbo.contest.results import DISQUALIFIED, best_attack, rank_rounds
 from kakurenbo.core import Source
 from kakurenbo.rulebooks import published
 from kakurenbo.rulebooks.pwscup2021.files import Answer
@@ -87,7 +86,7 @@ def blind_guessing(people: int, kept: int, rows: int, d: float) -> Chance:
 
 
 @dataclass(frozen=True)
-class RoundScores(contest_standings.RoundScores):
+class RoundScores(contest_results.RoundScores):
     """R_i of every release that takes part, whether in play or disqualified, and A_j of everybody who attacks."""
 
     first: tuple[str, ...]
@@ -105,7 +104,7 @@ class RoundScores(contest_standings.RoundScores):
 
         anonymization = {team: best_attack(results, team, danger_of) for team in results.in_play}
         in_ranking = {team: anonymization[team] for team in results.ranked_targets}
-        ranked = rank(in_ranking, lowest_wins=True)
+        ranked = rank_scores(in_ranking, lowest_wins=True)
         first = tuple(line.team for line in ranked if line.rank is not None and line.rank <= FIRST)
         attack = {}
         for attacker in results.attackers:

@@ -11,10 +11,17 @@ from typing import Any
 import numpy as np
 
 from kakurenbo.attacks.reconstruction.types import RATING_VALUES, RatingsGuess
-from kakurenbo.contest import Chance, Credit, RoundResults, Standings, as_decimal, rank, two_digits
-from kakurenbo.contest import standings as contest_standings
-from kakurenbo.contest.results import DISQUALIFIED, WITHDREW
-from kakurenbo.contest.standings import best_attack, rank_rounds
+from kakurenbo.contest import (
+    Chance,
+    Credit,
+    RoundResults,
+    Standings,
+    as_decimal,
+    rank_scores,
+    two_digits,
+)
+from kakurenbo.contest import results as contest_results
+from kakurenbo.contest.results import DISQUALIFIED, WITHDREW, best_attack, rank_rounds
 from kakurenbo.core import ProblemCollector, Row, Severity, Source, read_cells
 from kakurenbo.rulebooks.pwscup2024.targets import Answer
 
@@ -74,7 +81,7 @@ def total_score(anonymity: Fraction, utility: Fraction) -> Fraction:
 
 
 @dataclass(frozen=True)
-class RoundScores(contest_standings.RoundScores):
+class RoundScores(contest_results.RoundScores):
     """The total of each anonymizer and the attack score of everybody who attacks, with what totals are made of."""
 
     anonymity: Mapping[str, Fraction]
@@ -91,7 +98,7 @@ class RoundScores(contest_standings.RoundScores):
         anonymity = {team: FULL - best_attack(results, team, hits) for team in results.in_play}
         utility = {team: as_decimal(results.utility[team]) for team in results.in_play}
         total = {team: total_score(anonymity[team], utility[team]) for team in results.in_play}
-        ranked = rank({team: total[team] for team in results.ranked_targets})
+        ranked = rank_scores({team: total[team] for team in results.ranked_targets})
         first = [line.team for line in ranked][:FIRST]
         attack = {}
         for attacker in results.attackers:
