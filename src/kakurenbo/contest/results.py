@@ -155,6 +155,11 @@ class RoundResults:
             as_decimal(credit.of) - as_decimal(credit.least)
         )
 
+    def hits(self, target: str, attacker: str) -> Fraction:
+        """Return what an attacker earned on a target, exactly; 0 without a valid guess."""
+        credit = self.credit(target, attacker)
+        return Fraction(0) if credit is None else as_decimal(credit.hits)
+
     def without(self, targets: Iterable[str], why: str = DISQUALIFIED) -> RoundResults:
         """The results with these targets, or all targets of these teams, out of play."""
         out = dict(self.out)
