@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.darc2019 import disabled_e2
 from tests.reading import attempt
 
-from tests.darc2019 import disabled_e2
 from kakurenbo.core import Problems, Source, Table
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 

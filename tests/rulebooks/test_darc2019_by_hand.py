@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.darc2019 import disabled_e2
 from tests.reading import Read, attempt
 
-from tests.darc2019 import disabled_e2
 from kakurenbo.attacks.reidentification import ReidentificationGuess
 from kakurenbo.contest import ANONYMIZE, ATTACK, ContestFolder, Counting, Credit, RoundResults
 from kakurenbo.core import Problems, Source, Table

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.darc2019 import disabled_e2
 from tests.reading import attempt
 
-from tests.darc2019 import disabled_e2
 from kakurenbo.attacks.reidentification import ReidentificationGuess
 from kakurenbo.contest import Anonymizer, Credit, Release, RoundResults
 from kakurenbo.core import Problems, Source, Table

@@ -7,13 +7,12 @@ from typing import Any
 
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
 from kakurenbo.core import Table
-from kakurenbo.core.errors import UsageError
 from kakurenbo.core.rng import stream
 from kakurenbo.data.adult import embedded_adult
 from kakurenbo.data.generators import sample_rows
 from kakurenbo.data.store import load_adult
+from kakurenbo.rulebooks.sources import EMBEDDED, IMPORTED, real_data
 
-EMBEDDED, IMPORTED = "embedded", "imported"
 SOURCES = {
     EMBEDDED: "embedded statistics: A and test.csv are drawn from stored moments of Census Income, not its real rows",
     IMPORTED: "Census Income, imported files",
@@ -51,11 +50,7 @@ def personal_data(data: str) -> PersonalData:
     data : str
         ``imported``, ``embedded``, or ``auto`` for imported files where there are some.
     """
-    adult = None if data == EMBEDDED else load_adult()
-    if adult is None and data == IMPORTED:
-        raise UsageError("error.amic2020_import")
-    source = EMBEDDED if adult is None else IMPORTED
-    adult = adult or embedded_adult()
+    source, adult = real_data("amic2020", data, load_adult) or (EMBEDDED, embedded_adult())
     return PersonalData(adult.train, adult.test, source)
 
 

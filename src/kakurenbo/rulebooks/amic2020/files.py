@@ -56,14 +56,14 @@ SCALES = {"full": Scale(100_000, 15_060), "small": Scale(10_000, 1_506)}
 
 @dataclass(frozen=True, eq=False)
 class Handout(TeamTable):
-    """What anonymizer i is given: its sample C_i, and the rows that the trees are tested on if they are known."""
+    """Data of anonymizer i: its sample C_i, and the rows that the trees are tested on if they are known."""
 
     test: Table | None
 
 
 @dataclass(frozen=True, eq=False)
 class Submission:
-    """A valid D_i and the team's questionnaire."""
+    """Valid D_i and the team's questionnaire."""
 
     table: Table
     questionnaire: Questionnaire

@@ -50,18 +50,18 @@ Probability = Annotated[float, Meta(ge=0, le=1)]
 
 
 class FormPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A part of the form; lines that are left blank are not written."""
+    """Part of the form; lines that are left blank are not written."""
 
 
 class OtherMeasure(FormPart, frozen=True):
-    """A privacy measure that the form does not name, and its value."""
+    """Privacy measure that the form does not name, and its value."""
 
     name: Words = ""
     value: float | Words | None = None
 
 
 class Claims(FormPart, frozen=True):
-    """The upper half of the form: privacy measures."""
+    """Upper half of the form: privacy measures."""
 
     epsilon: Annotated[float, Meta(ge=0)] | None = None
     delta: Probability | None = None
@@ -72,7 +72,7 @@ class Claims(FormPart, frozen=True):
 
 
 class Applied(FormPart, frozen=True):
-    """A line of the lower half: to which attributes (1 to 9) and to roughly how many records a method was applied."""
+    """Line of the lower half: to which attributes (1 to 9) and to roughly how many records a method was applied."""
 
     name: Words = ""
     attributes: Annotated[tuple[Annotated[int, Meta(ge=1, le=9)], ...], Meta(max_length=9)] = ()
@@ -81,7 +81,7 @@ class Applied(FormPart, frozen=True):
 
 
 class Questionnaire(msgspec.Struct, frozen=True):
-    """A team's answers.
+    """Answers of a team.
 
     Attributes
     ----------
@@ -257,10 +257,11 @@ class _FormReader:
         attributes = line.get("attributes")
         if not isinstance(attributes, list):
             return self.fill(Applied, place, line)
-        numbers = [_as_number(attribute) for attribute in attributes]
-        fitting = [n for n in numbers if type(n) is int and n in ATTRIBUTES]
-        for number in numbers:
-            if number not in fitting:
+        fitting = []
+        for number in map(_as_number, attributes):
+            if type(number) is int and number in ATTRIBUTES:
+                fitting.append(number)
+            else:
                 self._refuse(f"{place}, attributes", number)
         applied = self.fill(Applied, place, {**line, "attributes": fitting})
         if method in NUMBERS_ONLY:

@@ -245,13 +245,18 @@ class Amic2020(MembershipContest):
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
         """Draw B = G(seed, A) and C_i = H(i, B)."""
-        fewest, most = self._row_limits(self._population_rows // 10)
-        if fewest > most:
-            raise ParameterError("max_rows", f"at least min_rows, which is {fewest:,}", most)
+        self.row_settings()
         if files.sample_size(self._population_rows, self.rate) < 1:
             expected = f"a share of {self._population_rows:,} rows that is at least one row"
             raise ParameterError("rate", expected, self.rate)
         return super().draw(seed, teams)
+
+    def row_settings(self) -> dict[str, int]:
+        """Return the row limits of a release, for samples of a tenth of the population."""
+        fewest, most = self._row_limits(self._population_rows // 10)
+        if fewest > most:
+            raise ParameterError("max_rows", f"at least min_rows, which is {fewest:,}", most)
+        return {"min_rows": fewest, "max_rows": most}
 
     @property
     def _population_rows(self) -> int:
@@ -283,14 +288,12 @@ class Amic2020(MembershipContest):
             handouts[team] = {**sample, files.TEST_FILE: test, **form}
             if self.round == files.TRIAL:
                 handouts[team] |= self._trial_files(seed, team, source, population, rows[team])
-        fewest, most = self._row_limits(self._population_rows // 10)
-        limits = {"min_rows": fewest, "max_rows": most}
         closeness = fidelity(Moments.of(source.personal), population)
         return replace(
             drawn,
             handouts=handouts,
             data=source.facts(),
-            settings={**limits, **self._chosen_thresholds(), "data": source.source},
+            settings={**self.row_settings(), **self._chosen_thresholds(), "data": source.source},
             report={"fidelity": closeness.as_json()},
         )
 

@@ -49,7 +49,7 @@ BYTES_PER_ROW = 400  # far more than a row needs
 
 @dataclass(frozen=True)
 class _Item(Category):
-    """An item of T."""
+    """Item of T."""
 
     @property
     def domain(self) -> Message:
@@ -182,7 +182,7 @@ class _RowRules:
         return np.flatnonzero(np.array(list(is_meant))[self.user] & self.kept)
 
     def _check_row_count(self) -> None:
-        """|S| > |T| / 2."""
+        """Check that |S| > |T| / 2."""
         rows = len(self.kept)
         allowed = (rows - 1) // 2 if self.is_strict else rows // 2
         deleted = np.flatnonzero(~self.kept)
@@ -190,7 +190,7 @@ class _RowRules:
         self._refuse("darc2019.too_many_deleted", deleted[allowed : allowed + 1], **counts)
 
     def _check_months(self) -> None:
-        """The month of each kept row is unchanged; the reader refuses what is no date."""
+        """Check that the month of each kept row is unchanged; the reader refuses what is no date."""
         month, expected = self.calendar.month_of_day[self.day], self.months
         if not self.is_strict:  # the evaluator compared the number of the month only
             month, expected = (self.calendar.month_of_year[of] for of in (month, expected))
@@ -198,7 +198,7 @@ class _RowRules:
         self._refuse("darc2019.month_changed", np.flatnonzero(changed), "date")
 
     def _check_one_pseudonym(self) -> None:
-        """A customer has one pseudonym in a month."""
+        """Check that a customer has one pseudonym in a month."""
         rows = np.flatnonzero(self.kept)
         cell = self.customer[rows] * self.calendar.months + self.months[rows]
         first = np.zeros(cell.max(initial=0) + 1, dtype=np.int64)
@@ -206,7 +206,7 @@ class _RowRules:
         self._refuse("darc2019.second_pseudonym", rows[self.user[rows] != first[cell]])
 
     def _check_customers(self) -> None:
-        """Every customer keeps at least one pseudonym in the whole table."""
+        """Check that every customer keeps at least one pseudonym in the whole table."""
         customers = int(self.customer.max()) + 1
         has_rows = np.bincount(self.customer[self.kept], minlength=customers) > 0
         lost = np.flatnonzero(~has_rows[self.customer])

@@ -39,7 +39,7 @@ from kakurenbo.data.transactions import (
 )
 
 CUSTOMER = "id_user"
-MAX_NAMED = 20  # missing customers
+MAX_LISTED = 20  # missing customers
 SEPARATOR = ":"  # between the guesses of a cell in mode aicrowd
 _BOM = b"\xef\xbb\xbf"
 
@@ -137,7 +137,7 @@ def read_answer(source: Source) -> Answer:
 
 @dataclass(frozen=True)
 class GuessForm:
-    """What F^ must look like.
+    """Form of F^.
 
     Attributes
     ----------
@@ -256,7 +256,7 @@ class _MatrixReader:
         if len(missing) == 1:
             self._add("darc2019.customer_missing", end, value=missing[0])
         elif missing:
-            listed = ", ".join(missing[:MAX_NAMED] + ["…"] * (len(missing) > MAX_NAMED))
+            listed = ", ".join(missing[:MAX_LISTED] + ["…"] * (len(missing) > MAX_LISTED))
             counts = {"count": len(missing), "rows": len(codes), "customers": len(expected)}
             self._add("darc2019.customers_missing", end, missing=listed, **counts)
         return first

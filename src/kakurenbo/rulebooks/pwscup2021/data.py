@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kakurenbo.contest.commitments import digest
-from kakurenbo.core import InputError, Moments, Source, Table
-from kakurenbo.core.errors import UsageError
+from kakurenbo.core import Moments, Table
 from kakurenbo.core.rng import stream as fixed_stream
 from kakurenbo.data import health
 from kakurenbo.data.distinct import tilted_rows
@@ -21,8 +19,8 @@ from kakurenbo.data.moments import calibrated
 from kakurenbo.data.statistics import stored_bytes
 from kakurenbo.data.store import load_part
 from kakurenbo.rulebooks.pwscup2021.files import PEOPLE
+from kakurenbo.rulebooks.sources import EMBEDDED, IMPORTED, OWN, real_data
 
-AUTO, EMBEDDED, IMPORTED, OWN = "auto", "embedded", "imported", "own"
 DATASET, PART = "nhanes", "B"
 SOURCES = {
     EMBEDDED: "embedded statistics: B is drawn from stored moments of health checks (NHANES), not its real rows",
@@ -36,7 +34,7 @@ DRAWN_PER_ROW = 2  # rows that are drawn for each row of B, before duplicates ar
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What tables B come from.
+    """Source of tables B.
 
     Attributes
     ----------
@@ -69,23 +67,17 @@ class Population:
 
 def population(data: str, own: str) -> Population:
     """Return the chosen data; ``auto`` takes an own table, else an imported one, else the embedded statistics."""
-    if own and data not in (AUTO, OWN):
-        raise UsageError("error.darc2019_table", data=data)
-    if data == OWN and not own:
-        raise UsageError("error.pwscup2021_own")
-    table = None
-    if own:
-        try:
-            table = health.read_health(Source.of(Path(own)), 2 * PEOPLE)
-        except InputError as error:
-            raise UsageError(error.message, at=own) from error
-    elif data != EMBEDDED:
-        table = load_part(DATASET, PART, health.SCHEMA)
-    if table is not None:
-        return Population(OWN if own else IMPORTED, Moments.of(health.counted(table)), table)
-    if data == IMPORTED:
-        raise UsageError("error.pwscup2021_import")
-    return Population(EMBEDDED, health.embedded_statistics())
+    real = real_data(
+        "pwscup2021",
+        data,
+        lambda: load_part(DATASET, PART, health.SCHEMA),
+        own,
+        lambda source: health.read_health(source, 2 * PEOPLE),
+    )
+    if real is None:
+        return Population(EMBEDDED, health.embedded_statistics())
+    kind, table = real
+    return Population(kind, Moments.of(health.counted(table)), table)
 
 
 def common_table(source: Population, rows: int, rng: np.random.Generator) -> Table:

@@ -43,7 +43,7 @@ GuessForm = LinkageForm
 
 @dataclass(frozen=True, eq=False)
 class Submission:
-    """A valid entry.
+    """Valid entry.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Submission:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Where the people of a test table are.
+    """Rows of the people of a test table.
 
     Attributes
     ----------

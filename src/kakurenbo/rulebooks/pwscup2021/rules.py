@@ -18,6 +18,7 @@ from kakurenbo.contest import (
     ContestFacts,
     ContestFolder,
     Credit,
+    FilePattern,
     Files,
     LinkageContest,
     Phase,
@@ -52,6 +53,7 @@ from kakurenbo.rulebooks.pwscup2021.files import (
     Submission,
 )
 from kakurenbo.rulebooks.pwscup2021.release import RULES, SCRIPTS
+from kakurenbo.rulebooks.sources import AUTO, EMBEDDED, IMPORTED, OWN
 
 SMOOTHING = {PRE: 0.0, MAIN: 0.01}
 """What is added to each factor of R: nothing in the preliminary, and in the main round what its published figures have."""
@@ -110,9 +112,9 @@ class Pwscup2021(LinkageContest):
         RULES, "the text of the rules, or the contest's scripts", choices=(RULES, SCRIPTS)
     )
     data: str = parameter(
-        organizer.AUTO,
+        AUTO,
         "where B comes from; auto takes an imported table, own is the one that the option table names",
-        choices=(organizer.AUTO, organizer.EMBEDDED, organizer.IMPORTED, organizer.OWN),
+        choices=(AUTO, EMBEDDED, IMPORTED, OWN),
     )
     table: str = parameter("", "file of a B of one's own", none="word.as_data_says")
     tests: str = parameter(
@@ -167,8 +169,12 @@ class Pwscup2021(LinkageContest):
 
     @property
     def smoothing(self) -> float:
-        """What is added to each factor of R."""
+        """Return what is added to each factor of R."""
         return SMOOTHING[self.round] if self.d is None else self.d
+
+    @property
+    def _pattern_of_b(self) -> FilePattern:
+        return files.COMMON_B if self.round == PRE else files.TEAM_B
 
     @property
     def _rows_of_b(self) -> int:
@@ -180,7 +186,6 @@ class Pwscup2021(LinkageContest):
         """Draw one B for everybody in the preliminary, and one for each team in the main round."""
         source = organizer.population(self.data, self.table)
         rows = self.rows or organizer.ROWS[self.scale] or source.rows
-        pattern = files.COMMON_B if self.round == PRE else files.TEAM_B
         if self.round == PRE:
             common = organizer.common_table(source, rows, self.stream(seed, "B"))
             tables = dict.fromkeys(teams, common)
@@ -191,7 +196,7 @@ class Pwscup2021(LinkageContest):
                 for team, stream in streams.items()
             }
         handouts = {
-            team: {pattern.name(round=self.round, team=team): table_bytes(table)}
+            team: {self._pattern_of_b.name(round=self.round, team=team): table_bytes(table)}
             for team, table in tables.items()
         }
         closeness = fidelity(source.moments, health.counted(tables[teams[0]]))
@@ -220,9 +225,7 @@ class Pwscup2021(LinkageContest):
     def read_handout(self, folder: Path | ContestFolder) -> Handout:
         folder = ContestFolder.of(folder)
         folder.check_exists()
-        example = (files.COMMON_B if self.round == PRE else files.TEAM_B).name(
-            round=self.round, team="01"
-        )
+        example = self._pattern_of_b.name(round=self.round, team="01")
         source = files.find_file(folder, example, files.COMMON_B, files.TEAM_B)
         facts = folder.facts(self.name)
         return Handout(facts.team if facts else "", read_health(source, 2 * PEOPLE))

@@ -97,18 +97,13 @@ class RoundScores(contest_results.RoundScores):
 
         A missing guess cannot raise the maximum, and counts 0 in the mean. Who ties with the third is among the three.
         """
-
-        def danger_of(team: str, attacker: str) -> Fraction:
-            credit = results.credit(team, attacker)
-            return Fraction(0) if credit is None else as_decimal(credit.hits)
-
-        anonymization = {team: best_attack(results, team, danger_of) for team in results.in_play}
+        anonymization = {team: best_attack(results, team, results.hits) for team in results.in_play}
         in_ranking = {team: anonymization[team] for team in results.ranked_targets}
         ranked = rank_scores(in_ranking, lowest_wins=True)
         first = tuple(line.team for line in ranked if line.rank is not None and line.rank <= FIRST)
         attack = {}
         for attacker in results.attackers:
-            others = [danger_of(team, attacker) for team in first if team != attacker]
+            others = [results.hits(team, attacker) for team in first if team != attacker]
             attack[attacker] = sum(others, Fraction(0)) / max(1, len(others))
         out = {team: WORST for team, why in results.out.items() if why == DISQUALIFIED}
         return cls({**anonymization, **out}, attack, first)

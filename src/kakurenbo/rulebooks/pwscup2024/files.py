@@ -39,7 +39,7 @@ CHOICE = FilePattern("C{team}_choice.json", SMALL_BYTES, optional=True)
 PLAIN_CHOICE = FilePattern("choice.json", SMALL_BYTES, optional=True, instead_of=CHOICE.template)
 ID = FilePattern(ID_FILE, SMALL_BYTES, optional=True)
 GUESSES = FilePattern("E{attacker}.csv", 10_000_000)
-ONE_GUESS = FilePattern(
+SINGLE_GUESS = FilePattern(
     "E{attacker}_{target}.csv", 1_000_000, optional=True, instead_of=GUESSES.template
 )
 GUESS_ARCHIVE = FilePattern(
@@ -102,7 +102,7 @@ def is_choice(name: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Handout:
-    """The candidates of a team.
+    """Candidates of a team.
 
     Attributes
     ----------
@@ -160,11 +160,11 @@ def _candidates(folder: ContestFolder) -> tuple[list[Source], int]:
     if file is None:
         return [source for source in folder.sources if candidate_team(source.name) is not None], 0
     team = candidate_team(file.name)
-    beside = [s for s in folder.sources if team is not None and candidate_team(s.name) == team]
-    listed = [source.name for source in beside]
+    sources = [s for s in folder.sources if team is not None and candidate_team(s.name) == team]
+    listed = [source.name for source in sources]
     if [*map(candidate_number, listed)] != [*range(1, len(listed) + 1)] or file.name not in listed:
         return [file], 0
-    return beside, listed.index(file.name)
+    return sources, listed.index(file.name)
 
 
 def read_choice(source: Source, candidates: int) -> int:

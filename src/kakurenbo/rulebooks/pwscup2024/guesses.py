@@ -31,7 +31,7 @@ from kakurenbo.core import (
     open_archive,
     read_table,
 )
-from kakurenbo.rulebooks.pwscup2024.files import GUESSES, ID_FILE, ONE_GUESS, TEST_ROWS, check_id
+from kakurenbo.rulebooks.pwscup2024.files import GUESSES, ID_FILE, SINGLE_GUESS, TEST_ROWS, check_id
 
 Columns = list[list[str]]
 """The cells of a file of guesses, two columns for each team; blank ones are stars."""
@@ -40,7 +40,7 @@ MAX_COLUMNS = 2 * Rulebook.max_teams
 
 @dataclass(frozen=True)
 class GuessForm:
-    """What a guess looks like: so many rows, and whose columns of an E file it is, where that is known."""
+    """Form of a guess: so many rows, and whose columns of an E file it is, where that is known."""
 
     rows: int = TEST_ROWS
     target: str = ""
@@ -137,7 +137,7 @@ class _Reader:
 
     def _read_file(self, source: Source, notices: list[Problem]) -> None:
         file, attacker = source.name, self.attacker
-        single = ONE_GUESS.parse(file)
+        single = SINGLE_GUESS.parse(file)
         fields = single or GUESSES.parse(file)
         if fields is None:
             example = GUESSES.name(attacker=attacker)

@@ -38,13 +38,14 @@ from kakurenbo.core.messages import Message
 from kakurenbo.data import ratings
 from kakurenbo.methods.parameters import parameter
 from kakurenbo.rulebooks.pwscup2024 import files, guesses, release, scores, targets
-from kakurenbo.rulebooks.pwscup2024.data import AUTO, EMBEDDED, FULL, ROWS, SMALL, draw_candidates
+from kakurenbo.rulebooks.pwscup2024.data import FULL, ROWS, SMALL, draw_candidates
 from kakurenbo.rulebooks.pwscup2024.fields import DEFAULT_PLAYERS, FIGURES
 from kakurenbo.rulebooks.pwscup2024.files import Handout
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm
 from kakurenbo.rulebooks.pwscup2024.release import Submission
 from kakurenbo.rulebooks.pwscup2024.targets import MASKS_FILE, Answer
 from kakurenbo.rulebooks.pwscup2024.utility import release_utility
+from kakurenbo.rulebooks.sources import AUTO, EMBEDDED
 
 COMMON, PER_TEAM = "common", "per_team"
 DIGESTS_FILE = "digests.json"
@@ -72,7 +73,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
             (files.RELEASE, files.ARCHIVE, files.CHOICE, files.PLAIN_CHOICE, files.ID),
             cost=2,
         ),
-        Phase(ATTACK, (files.GUESSES, files.GUESS_ARCHIVE, files.ONE_GUESS, files.ID), cost=0.1),
+        Phase(ATTACK, (files.GUESSES, files.GUESS_ARCHIVE, files.SINGLE_GUESS, files.ID), cost=0.1),
     )
 
     round: str = parameter("main", "which round", choices=("pre", "main"))
@@ -102,7 +103,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     @property
     def masking(self) -> str:
-        """Whether the masked column of row i is the same for all teams: in the main round, unless asked otherwise."""
+        """Return whether the masked column of row i is the same for all teams: in the main round, unless asked otherwise."""
         by_round = COMMON if self.round == "main" else PER_TEAM
         return by_round if self.masks == AUTO else self.masks
 

@@ -82,7 +82,7 @@ def total_score(anonymity: Fraction, utility: Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class RoundScores(contest_results.RoundScores):
-    """The total of each anonymizer and the attack score of everybody who attacks, with what totals are made of."""
+    """Total of each anonymizer and the attack score of everybody who attacks, with what totals are made of."""
 
     anonymity: Mapping[str, Fraction]
     utility: Mapping[str, Fraction]
@@ -90,12 +90,9 @@ class RoundScores(contest_results.RoundScores):
     @classmethod
     def of(cls, results: RoundResults) -> RoundScores:
         """A = 100 - most hits of an attacker. Attack score: hits on the five best anonymizers, for one of them 100 - A_self."""
-
-        def hits(target: str, attacker: str) -> Fraction:
-            credit = results.credit(target, attacker)
-            return as_decimal(credit.hits) if credit is not None else Fraction(0)
-
-        anonymity = {team: FULL - best_attack(results, team, hits) for team in results.in_play}
+        anonymity = {
+            team: FULL - best_attack(results, team, results.hits) for team in results.in_play
+        }
         utility = {team: as_decimal(results.utility[team]) for team in results.in_play}
         total = {team: total_score(anonymity[team], utility[team]) for team in results.in_play}
         ranked = rank_scores({team: total[team] for team in results.ranked_targets})
@@ -103,7 +100,7 @@ class RoundScores(contest_results.RoundScores):
         attack = {}
         for attacker in results.attackers:
             of_itself = FULL - anonymity[attacker] if attacker in first else Fraction(0)
-            others = (hits(team, attacker) for team in first if team != attacker)
+            others = (results.hits(team, attacker) for team in first if team != attacker)
             attack[attacker] = of_itself + sum(others, Fraction(0))
         return cls(total, attack, anonymity, utility)
 
