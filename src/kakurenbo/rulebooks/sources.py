@@ -1,4 +1,4 @@
-"""Where the real data of a contest come from: an own file, or imported ones."""
+"""Files by their names, and the real data of a contest: an own file, or imported ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from kakurenbo.core import InputError, Source
+from kakurenbo.contest import ContestFolder, FilePattern
+from kakurenbo.core import InputError, Severity, Source
 from kakurenbo.core.errors import UsageError
 
 AUTO, EMBEDDED, IMPORTED, OWN = "auto", "embedded", "imported", "own"
@@ -48,3 +49,19 @@ def real_data(
     if imported is None and data == IMPORTED:
         raise UsageError(f"error.{rulebook}_import")
     return None if imported is None else (IMPORTED, imported)
+
+
+def is_named(source: Source, *patterns: FilePattern) -> bool:
+    """Return whether a file has a name of one of these kinds, packed or not."""
+    return any(pattern.parse(source.name) is not None for pattern in patterns)
+
+
+def find_file(folder: ContestFolder, code: str, *patterns: FilePattern, **details: str) -> Source:
+    """Return the file that was given, or the only one of such a name in a folder; else raise the problem ``code``."""
+    if folder.file is not None:
+        return folder.file
+    sources = [source for source in folder.sources if is_named(source, *patterns)]
+    if len(sources) == 1:
+        return sources[0]
+    malformed, count = Severity.MALFORMED, len(sources)
+    raise InputError.of(code, folder.name, severity=malformed, count=count, **details)

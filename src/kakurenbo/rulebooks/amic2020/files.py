@@ -9,7 +9,8 @@ from pathlib import Path
 from kakurenbo.contest import ContestFolder, FilePattern
 from kakurenbo.contest.bases import MembershipAnswer, TeamTable, read_rows
 from kakurenbo.contest.folders import TARGET
-from kakurenbo.core import InputError, Severity, Source, Table
+from kakurenbo.core import Source, Table
+from kakurenbo.rulebooks import sources
 from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, Questionnaire
 
 GUESSES = 100  # rows of B that an attacker names per target
@@ -102,22 +103,16 @@ def team_in(name: str) -> str:
     return match[1] if match else ""
 
 
-def is_named(template: str, source: Source) -> bool:
-    """Return whether a file has such a name, with or without a team number, packed or not."""
-    patterns = (FilePattern(template), FilePattern(without_team(template)))
-    return any(pattern.parse(source.name) is not None for pattern in patterns)
+def name_patterns(template: str) -> tuple[FilePattern, FilePattern]:
+    """Return names with and without a team number."""
+    return FilePattern(template), FilePattern(without_team(template))
 
 
 def find_file(folder: ContestFolder, template: str) -> Source:
     """Return the file that was given, or the only one of such a name in a folder."""
-    if folder.file is not None:
-        return folder.file
-    sources = [source for source in folder.sources if is_named(template, source)]
-    if len(sources) == 1:
-        return sources[0]
-    code, name = "amic2020.not_one_file", without_team(template).replace("{round}", "ROUND")
-    malformed, count = Severity.MALFORMED, len(sources)
-    raise InputError.of(code, folder.name, severity=malformed, count=count, name=name)
+    name = without_team(template).replace("{round}", "ROUND")
+    patterns = name_patterns(template)
+    return sources.find_file(folder, "amic2020.not_one_file", *patterns, name=name)
 
 
 def published_form(release: Source) -> Source | None:

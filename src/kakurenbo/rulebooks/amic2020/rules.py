@@ -60,6 +60,7 @@ from kakurenbo.rulebooks.amic2020.questionnaire import (
     form_bytes,
     read_questionnaire,
 )
+from kakurenbo.rulebooks.sources import is_named
 
 PRIVACY_OPTIONS = ("known", "secret", "population")
 _CONTEST = (
@@ -221,9 +222,10 @@ class Amic2020(MembershipContest):
 
     def release_rows(self, table: Table) -> tuple[int, int]:
         """Return the fewest and the most rows of a release: 1,000 to 100,000 where a sample has 10,000."""
-        return self._row_limits(len(table))
+        return self.row_limits(len(table))
 
-    def _row_limits(self, sample: int) -> tuple[int, int]:
+    def row_limits(self, sample: int) -> tuple[int, int]:
+        """Return the fewest and the most rows of a release of a sample of this size."""
         fewest = max(1, sample // 10) if self.min_rows is None else self.min_rows
         return fewest, sample * 10 if self.max_rows is None else self.max_rows
 
@@ -253,7 +255,7 @@ class Amic2020(MembershipContest):
 
     def row_settings(self) -> dict[str, int]:
         """Return the row limits of a release, for samples of a tenth of the population."""
-        fewest, most = self._row_limits(self._population_rows // 10)
+        fewest, most = self.row_limits(self._population_rows // 10)
         if fewest > most:
             raise ParameterError("max_rows", f"at least min_rows, which is {fewest:,}", most)
         return {"min_rows": fewest, "max_rows": most}
@@ -438,25 +440,20 @@ class Amic2020(MembershipContest):
         tables = [source for source in sources if source not in forms]
         if len(tables) != 2 or len(forms) > 1:
             raise UsageError("error.amic2020_files")
-        first, second = tables
-        if files.is_named(files.RELEASE.template, first) and files.is_named(
-            files.POPULATION, second
-        ):
+        names = map(files.name_patterns, (files.RELEASE.template, files.POPULATION))
+        if all(is_named(table, *patterns) for table, patterns in zip(tables, names, strict=True)):
             tables.reverse()
         form_file = next(iter(forms), None) or files.published_form(tables[1])
-        form = Questionnaire()
-        try:
-            with gather() as problems:
-                knowledge = problems.of(super().read_knowledge, tables, declared)
-                if form_file is not None:
-                    form = problems.of(read_questionnaire, form_file, type(self), published=True)
-        except ParameterError as error:  # B has fewer rows than a guess
-            at, rows = tables[0].name, files.GUESSES
-            raise UsageError("error.amic2020_rows", at=at, rows=rows) from error
-        if declared is None and (method := form.method()) is not None:
-            mechanism = method.mechanism(knowledge.release)
-            return replace(knowledge, mechanism=mechanism, declared=method)
-        return knowledge
+        form, layout = Questionnaire(), Layout(min_rows=1)
+        with gather() as problems:
+            population, release = (problems.of(read_table, t, SCHEMA, layout) for t in tables)
+            if form_file is not None:
+                form = problems.of(read_questionnaire, form_file, type(self), published=True)
+        if len(population) < files.GUESSES:
+            raise UsageError("error.amic2020_rows", at=tables[0].name, rows=files.GUESSES)
+        method = declared or form.method()
+        mechanism = method.mechanism(release) if method is not None else None
+        return MembershipKnowledge(population, release, files.GUESSES, mechanism, method)
 
     # -- privacy estimation and scores -----------------------------------------------------------------------------
 

@@ -283,9 +283,10 @@ class _MatrixReader:
     def check_lengths(self, pseudonyms: Sequence[str]) -> None:
         """Check that no cell is longer than the three longest pseudonyms of S joined; rows with a problem are skipped."""
         longest = max(len(DELETED), len(SEPARATOR.join(sorted(pseudonyms, key=len)[-GUESSES:])))
+        refused_rows = frozenset(self._refused_rows)
         for place in np.flatnonzero((self.cells.str.len_chars() > longest).to_numpy()).tolist():
             where = self._cell(place)
-            if where["row"] not in self._refused_rows:
+            if where["row"] not in refused_rows:
                 length = len(self.cells[place])
                 self._add("darc2019.long_cell", where, length=length, longest=longest)
 

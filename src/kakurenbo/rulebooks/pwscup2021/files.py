@@ -23,6 +23,7 @@ from kakurenbo.core import (
     read_json,
     read_table,
 )
+from kakurenbo.rulebooks.sources import find_file, is_named
 
 PRE, MAIN = "pre", "main"
 PEOPLE, HALF = 100, 50
@@ -37,6 +38,7 @@ DEALT_TEST = FilePattern("{round}_anony_{team}_for_{attacker}_ct.csv")
 ANSWER = FilePattern("{round}_anony_{team}_ea.csv")
 DEALT_ANSWER = FilePattern("{round}_anony_{team}_for_{attacker}_ea.csv")
 
+NOT_ONE_FILE = "pwscup2021.not_one_file"
 Handout = TeamTable
 GuessForm = LinkageForm
 
@@ -77,22 +79,6 @@ class Answer:
     by_attacker: Mapping[str, Rows] = field(default_factory=dict)
 
 
-def is_named(source: Source, *patterns: FilePattern) -> bool:
-    """Return whether a file has a name of one of these kinds, packed or not."""
-    return any(pattern.parse(source.name) is not None for pattern in patterns)
-
-
-def find_file(folder: ContestFolder, example: str, *patterns: FilePattern) -> Source:
-    """Return the file that was given, or the only one of such a name in a folder."""
-    if folder.file is not None:
-        return folder.file
-    sources = [source for source in folder.sources if is_named(source, *patterns)]
-    if len(sources) == 1:
-        return sources[0]
-    code, details = "pwscup2021.not_one_file", {"count": len(sources), "example": example}
-    raise InputError.of(code, folder.name, severity=Severity.MALFORMED, **details)
-
-
 def read_deleted(source: Source, rows: int) -> NDArray[np.int64]:
     """Read X: different row numbers of B, from 0, one in each line."""
     return np.sort(read_rows(source, rows, code="pwscup2021.row_twice"))
@@ -116,7 +102,7 @@ def read_answer(folder: ContestFolder, rows: int) -> Answer:
 def _read_places(folder: ContestFolder, rows: int) -> Rows:
     example = ANSWER.name(round=MAIN, team="01")
     schema = Schema([Integer("row", DELETED, rows - 1)])
-    source = find_file(folder, example, ANSWER, DEALT_ANSWER)
+    source = find_file(folder, NOT_ONE_FILE, ANSWER, DEALT_ANSWER, example=example)
     return read_table(source, schema, Layout(min_rows=1)).values("row")
 
 

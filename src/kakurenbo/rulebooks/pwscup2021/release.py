@@ -30,6 +30,7 @@ from kakurenbo.core.messages import Message
 from kakurenbo.data import health
 from kakurenbo.rulebooks.pwscup2021 import files
 from kakurenbo.rulebooks.pwscup2021.files import HALF, Handout, Submission
+from kakurenbo.rulebooks.sources import is_named
 
 RULES, SCRIPTS = "rules", "scripts"
 COMPARED = tuple(name for name in health.NAMES if name not in (health.GH, health.METS, health.DIA))
@@ -85,8 +86,8 @@ def read_table_d(source: Source, mode: str, layout: Layout | None = None) -> Tab
 def read_entry(handout: Handout, sources: Sequence[Source], round_: str, mode: str) -> Submission:
     """Read an entry from its two files."""
     rows, (first, second) = len(handout.table), entry_names(round_, handout.team)
-    tables = [source for source in sources if files.is_named(source, files.RELEASE)]
-    lists = [source for source in sources if files.is_named(source, files.DELETED_ROWS)]
+    tables = [source for source in sources if is_named(source, files.RELEASE)]
+    lists = [source for source in sources if is_named(source, files.DELETED_ROWS)]
     if len(sources) == 2 and not tables and not lists:
         tables, lists = [sources[0]], [sources[1]]
     if (len(tables), len(lists), len(sources)) != (1, 1, 2):

@@ -53,7 +53,7 @@ from kakurenbo.rulebooks.pwscup2021.files import (
     Submission,
 )
 from kakurenbo.rulebooks.pwscup2021.release import RULES, SCRIPTS
-from kakurenbo.rulebooks.sources import AUTO, EMBEDDED, IMPORTED, OWN
+from kakurenbo.rulebooks.sources import AUTO, EMBEDDED, IMPORTED, OWN, find_file
 
 SMOOTHING = {PRE: 0.0, MAIN: 0.01}
 """What is added to each factor of R: nothing in the preliminary, and in the main round what its published figures have."""
@@ -226,7 +226,8 @@ class Pwscup2021(LinkageContest):
         folder = ContestFolder.of(folder)
         folder.check_exists()
         example = self._pattern_of_b.name(round=self.round, team="01")
-        source = files.find_file(folder, example, files.COMMON_B, files.TEAM_B)
+        patterns = (files.COMMON_B, files.TEAM_B)
+        source = find_file(folder, files.NOT_ONE_FILE, *patterns, example=example)
         facts = folder.facts(self.name)
         return Handout(facts.team if facts else "", read_health(source, 2 * PEOPLE))
 
