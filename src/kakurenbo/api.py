@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kakurenbo.contest import ANONYMIZE, AnyRulebook, Player, Preparation, Release, Utility, misfit
+from kakurenbo.contest import (
+    ANONYMIZE,
+    AnyRulebook,
+    Player,
+    Preparation,
+    Release,
+    Utility,
+    engine,
+    misfit,
+)
 from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.core import check_free, sources_of, write_file, write_folder
 from kakurenbo.core.errors import ParameterError, UsageError
@@ -169,7 +178,7 @@ class Contest:
         if isinstance(teams, int):
             numbers = [f"{number:02d}" for number in range(1, teams + 1)]
         seed = fresh_seed() if seed is None else seed
-        preparation = self.rules.prepare(seed, list(numbers), list(unranked))  # type: ignore[arg-type]
+        preparation = engine.prepare(self.rules, seed, list(numbers), list(unranked))  # type: ignore[arg-type]
         write_folder(out, preparation.files(), private=("secret", "teams"))
         return preparation
 
@@ -183,8 +192,7 @@ class Contest:
         rules = self.rules.in_folder(Path(handout))
         made = self._method("anonymizers", method)
         data = rules.read_handout(Path(handout))
-        release = rules.anonymize(data, made, self._stream(seed, "anonymize"))
-        files = rules.release_files(data, release)
+        release, files = engine.anonymize(rules, data, made, self._stream(seed, "anonymize"))
         if len(files) == 1:
             write_file(out, next(iter(files.values())))
         else:
@@ -230,8 +238,9 @@ class Contest:
         """
         rules = self.rules.in_folder(Path(target))
         made = self._method("attacks", method)
-        guess = made(rules.read_target(Path(target)).knowledge, self._stream(seed, "attack"))
-        write_file(out, rules.bytes_of_attack(guess))
+        attacked = rules.read_target(Path(target))
+        guess, file = engine.attack(rules, attacked, made, self._stream(seed, "attack"))
+        write_file(out, file)
         return guess
 
     def score(self, phase: str | Path, guesses: str | Path) -> Results:

@@ -45,7 +45,7 @@ from kakurenbo.cli.options import (
     take_parameters,
 )
 from kakurenbo.cli.play import read_release, was_handed_out
-from kakurenbo.contest import Anonymizer, AnyRulebook, Mechanism, Release, fits, json_number
+from kakurenbo.contest import Anonymizer, AnyRulebook, Mechanism, Release, engine, fits, json_number
 from kakurenbo.core import (
     Problem,
     Severity,
@@ -244,16 +244,14 @@ def anonymize(
         if released is None:
             shown = {"option": "--release", "method": _method_name()}
             raise UsageError(text("usage.takes_release_nobody", **shown))
-        handout = released[0]
-        release = rules.repair(*released, method, rng)
+        handout, repaired = released
     else:
-        rules = rulebook.in_folder(given)
+        rules, repaired = rulebook.in_folder(given), None
         with collect_notices() as notices:
             handout = rules.read_handout(given)
-        release = rules.anonymize(handout, method, rng)
+    release, files = engine.anonymize(rules, handout, method, rng, repaired)
     if rules.is_unchanged(handout, release):
         notices.append(_notice("release.unchanged"))
-    files = rules.release_files(handout, release)
     if len(files) == 1:
         write_file(out, next(iter(files.values())))
     elif out.suffix.lower() == ".zip":

@@ -30,6 +30,7 @@ from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     AnyRulebook,
+    engine,
     read_facts,
     read_schedule,
     team_of,
@@ -80,7 +81,7 @@ def prepare(
     numbers = team_numbers(teams)
     rounds = tuple(dict.fromkeys((*rulebook.rounds, rulebook.round_name)))
     dates = NO_SCHEDULE if schedule is None else read_schedule(schedule, rounds)
-    preparation = rulebook.prepare(seed, numbers, unranked, judges=judges, schedule=dates)
+    preparation = engine.prepare(rulebook, seed, numbers, unranked, judges=judges, schedule=dates)
     write_folder(out, preparation.files(), private=("secret", "teams"))
     committed = digest(preparation.folders["public"][COMMITMENTS_FILE])
     if as_json:

@@ -42,6 +42,7 @@ from kakurenbo.core import write_file
 from kakurenbo.core.messages import escaped, language, retold, text
 from kakurenbo.core.rng import fresh_seed
 from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import make
 from kakurenbo.reports import (
     AttackEntry,
     Document,
@@ -140,10 +141,7 @@ def _listed(document: Document, state: str) -> list[dict[str, Any]]:
 def _with_options(rulebook: AnyRulebook, options: tuple[tuple[str, str], ...]) -> AnyRulebook:
     """The file's options, unless the command line says otherwise."""
     asked = MethodCall.of("rulebooks", rulebook.name, rulebook)
-    made: AnyRulebook = MethodCall.given(
-        "rulebooks", rulebook.name, dict(options) | dict(asked.parameters)
-    ).make()
-    return made
+    return make(type(rulebook), dict(options) | dict(asked.parameters))
 
 
 def _stored_seed(given: int | None, before: Mapping[str, Any]) -> int:
