@@ -148,6 +148,17 @@ class Contest:
     Attributes
     ----------
     rules : Rulebook
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import kakurenbo as kb
+    >>> folder = tempfile.mkdtemp()
+    >>> contest = kb.contest("darc2019", scale="small", data="embedded")
+    >>> preparation = contest.prepare(f"{folder}/contest", teams=2, seed=7)
+    >>> release = contest.anonymize(f"{folder}/contest/teams/01", "monthly_pseudonyms", f"{folder}/A.csv", seed=1)
+    >>> sorted(preparation.folders), len(release.tables)
+    (['attackers', 'public', 'secret', 'teams/01', 'teams/02'], 1)
     """
 
     rules: AnyRulebook
@@ -174,11 +185,10 @@ class Contest:
             Teams without rank and award.
         """
         check_free(Path(out))
-        numbers = teams
         if isinstance(teams, int):
-            numbers = [f"{number:02d}" for number in range(1, teams + 1)]
+            teams = [f"{number:02d}" for number in range(1, teams + 1)]
         seed = fresh_seed() if seed is None else seed
-        preparation = engine.prepare(self.rules, seed, list(numbers), list(unranked))  # type: ignore[arg-type]
+        preparation = engine.prepare(self.rules, seed, teams, unranked)
         write_folder(out, preparation.files(), private=("secret", "teams"))
         return preparation
 

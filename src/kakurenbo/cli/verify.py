@@ -40,13 +40,13 @@ from kakurenbo.core import read_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import language, retold, shorten, text
 from kakurenbo.methods import registry
-from kakurenbo.proofs import Checkpoint, ProofError, Receipt, read_proof, verify_consistency
+from kakurenbo.proofs import Checkpoint, ProofError, Receipt, read_proof, strict, verify_consistency
+from kakurenbo.proofs.archive import LogFile, opened
+from kakurenbo.proofs.differences import Difference
 from kakurenbo.proofs.log import FORMAT as CHECKPOINT
 from kakurenbo.proofs.receipts import FORMAT as RECEIPT
+from kakurenbo.proofs.verify import Report, check_whole_log, verify_archive
 from kakurenbo.reports.numbers import count, counted
-from kakurenbo.verification import Difference, Report, opened, strict, verify_archive
-from kakurenbo.verification.archive import LogFile
-from kakurenbo.verification.contest import check_whole_log
 
 _PREFIXES = {MADE_AGAIN: "cli.made_again", IN_PHASE: "cli.in_phase"}
 _CONTESTS = "contests"
