@@ -7,6 +7,7 @@ from typing import Any
 
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
 from kakurenbo.core import Table
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream
 from kakurenbo.data.adult import embedded_adult
 from kakurenbo.data.generators import sample_rows
@@ -14,8 +15,8 @@ from kakurenbo.data.store import load_adult
 from kakurenbo.rulebooks.sources import EMBEDDED, IMPORTED, real_data
 
 SOURCES = {
-    EMBEDDED: "embedded statistics: A and test.csv are drawn from stored moments of Census Income, not its real rows",
-    IMPORTED: "Census Income, imported files",
+    EMBEDDED: Message("word.census_embedded"),
+    IMPORTED: Message("word.census_imported"),
 }
 TRIAL_ANONYMIZER = ProportionalResponse(p=0.995)
 """What the sample release of the trial was made with."""
@@ -31,8 +32,8 @@ class PersonalData:
     source: str
 
     @property
-    def description(self) -> str:
-        return SOURCES[self.source]
+    def description(self) -> Any:
+        return SOURCES[self.source].stored()
 
     def facts(self) -> dict[str, Any]:
         """Return the source, and digests by which others can see whether they have the same data."""

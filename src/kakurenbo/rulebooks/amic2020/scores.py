@@ -10,7 +10,7 @@ from fractions import Fraction
 from kakurenbo.contest import Credit, RoundResults, Standing, Standings, rank_scores
 from kakurenbo.contest.results import NO_AWARDS, RoundScores, best_attack, rank_rounds
 from kakurenbo.core import Source
-from kakurenbo.core.messages import render
+from kakurenbo.core.messages import Message
 from kakurenbo.rulebooks import published
 from kakurenbo.rulebooks.amic2020.files import GUESSES
 
@@ -45,7 +45,7 @@ def standings(
         attack=_with_points(ranked.attack, rounding),
         overall=_with_points(ranked.overall, rounding),
         awards=ranked.awards if reason is None else {},
-        details={} if reason is None else {NO_AWARDS: render(reason, {}, "en").message},
+        details={} if reason is None else {NO_AWARDS: Message(reason).stored()},
     )
 
 

@@ -11,16 +11,17 @@ import numpy as np
 
 from kakurenbo.contest import RoundData
 from kakurenbo.core import Table, table_bytes
+from kakurenbo.core.messages import Message
 from kakurenbo.data.store import load_part
 from kakurenbo.data.transactions import ANY_MONTHS, Calendar, narrowed, with_headings
 from kakurenbo.rulebooks.darc2019.files import ORIGINAL_FILE, read_original
 from kakurenbo.rulebooks.sources import EMBEDDED, IMPORTED, OWN, real_data
 
 DATASET, PART = "online_retail", "T"
-SIMULATED = "a simulated shop: drawn from stored statistics of Online Retail, not its real rows"
+SIMULATED = Message("word.shop_simulated")
 SOURCES = {
-    IMPORTED: "Online Retail, imported file",
-    OWN: "a table of the organizer's own",
+    IMPORTED: Message("word.shop_imported"),
+    OWN: Message("word.shop_own"),
 }
 CONTEST_CUSTOMERS = 4_034
 """Of the contest's own T, and of the shop that is simulated in its place."""
@@ -32,13 +33,13 @@ class Original:
     """T, where it comes from, and the value of the option ``data`` that says so."""
 
     table: Table
-    source: str
+    source: Message
     data: str
     digest: str = ""
 
     def described(self) -> Mapping[str, Any]:
         """Return what ``contest.json`` says: enough to see whether somebody else has the same data."""
-        return {"source": self.source, **({"sha256": self.digest} if self.digest else {})}
+        return {"source": self.source.stored(), **({"sha256": self.digest} if self.digest else {})}
 
 
 def original_table(rng: np.random.Generator, data: str, scale: str, own: str) -> Original:

@@ -24,7 +24,7 @@ from kakurenbo.contest import (
     two_digits,
     why_out,
 )
-from kakurenbo.contest.results import FAILED, MISSING, REFUSED
+from kakurenbo.contest.results import FAILED, MISSING, REFUSED, state_note
 from kakurenbo.core import (
     InputError,
     ProblemCollector,
@@ -126,7 +126,8 @@ def _thirds(answer: Answer, guess: ReidentificationGuess, mode: str) -> tuple[in
 
 # -- tables and teams ------------------------------------------------------------------------------
 
-OWNS_TABLE, OTHER_TABLE = "owns the table", "did not attack the first-ranked table"
+OWNS_TABLE = Message("state.owns_the_table").stored()
+OTHER_TABLE = Message("state.other_table").stored()
 """Why a team has no rate in the attack ranking though it may have attacked."""
 NEVER_ACCEPTED = (REFUSED, FAILED, MISSING)
 """Unlike a table that was disqualified after it had taken its place."""
@@ -226,7 +227,7 @@ def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standi
     notes = {}
     for team, best in (rates | unranked).items():
         if best is None:
-            without = OTHER_TABLE if team in attacking else MISSING
+            without = OTHER_TABLE if team in attacking else state_note(MISSING)
             notes[team] = OWNS_TABLE if team in owners else without
     return (*rank_scores(rates, notes), *shown_unranked(unranked, notes))
 

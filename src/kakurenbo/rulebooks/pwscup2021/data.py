@@ -11,6 +11,7 @@ import numpy as np
 
 from kakurenbo.contest.commitments import digest
 from kakurenbo.core import Moments, Table
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream as fixed_stream
 from kakurenbo.data import health
 from kakurenbo.data.distinct import tilted_rows
@@ -23,9 +24,9 @@ from kakurenbo.rulebooks.sources import EMBEDDED, IMPORTED, OWN, real_data
 
 DATASET, PART = "nhanes", "B"
 SOURCES = {
-    EMBEDDED: "embedded statistics: B is drawn from stored moments of health checks (NHANES), not its real rows",
-    IMPORTED: "NHANES, imported files",
-    OWN: "a table B of the organizer's own",
+    EMBEDDED: Message("word.health_embedded"),
+    IMPORTED: Message("word.health_imported"),
+    OWN: Message("word.health_own"),
 }
 ROWS: Mapping[str, int | None] = {"full": None, "small": 2000}
 """Rows of B by scale; None for as many as the source has."""
@@ -51,8 +52,8 @@ class Population:
     table: Table | None = None
 
     @property
-    def description(self) -> str:
-        return SOURCES[self.kind]
+    def description(self) -> Any:
+        return SOURCES[self.kind].stored()
 
     def described(self) -> dict[str, Any]:
         """Return what ``contest.json`` says: enough to see whether somebody else has the same data."""

@@ -13,6 +13,7 @@ import numpy as np
 from kakurenbo.contest.commitments import digest
 from kakurenbo.core import InputError, Table, sources_of
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream as fixed_stream
 from kakurenbo.data.generators import fidelity
 from kakurenbo.data.ratings import (
@@ -35,7 +36,7 @@ from kakurenbo.rulebooks.sources import AUTO, EMBEDDED, IMPORTED, OWN
 # The option ``data`` may also be a folder of the organizer's own B files, which ``contest.json`` records as ``own``.
 FULL, SMALL = "full", "small"
 ROWS = {FULL: 10_000, SMALL: 1_000}
-EMBEDDED_SOURCE = "embedded statistics: drawn from stored one- and two-way tables of a real B file, with made-up names"
+EMBEDDED_SOURCE = Message("word.ratings_embedded")
 
 Streams = Callable[..., np.random.Generator]
 """Randomness of a purpose in this round."""
@@ -87,7 +88,8 @@ def draw_candidates(data: str, scale: str, teams: Sequence[str], stream: Streams
     if scale == SMALL:
         tables = {name: _tenth(table, stream("tenth", name)) for name, table in tables.items()}
     by_team = _dealt(list(tables.values()), teams, stream("dealt"))
-    return Candidates(by_team, kind, {"source": f"{kind} B files", "sha256": digests})
+    source = Message("word.ratings_files", {"kind": kind}).stored()
+    return Candidates(by_team, kind, {"source": source, "sha256": digests})
 
 
 def imported_tables() -> dict[str, Table]:
@@ -133,7 +135,7 @@ def _generated(rows: int, teams: Sequence[str], stream: Streams) -> Candidates:
     drawn = {
         team: tuple(_generator()(CANDIDATES, rows, stream("candidates", team))) for team in teams
     }
-    data = {"source": EMBEDDED_SOURCE, "sha256": digest(stored_bytes(STATISTICS_FILE))}
+    data = {"source": EMBEDDED_SOURCE.stored(), "sha256": digest(stored_bytes(STATISTICS_FILE))}
     statistics = ratings_statistics().related
     # The columns that the statistics relate, with every level of the domain.
     related = [
