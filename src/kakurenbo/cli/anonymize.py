@@ -90,13 +90,13 @@ class Extras:
             methods = [other for other, cls in classes.items() if getattr(cls, trait)]
             code = f"usage.{trait}" if methods else f"usage.{trait}_nobody"
             shown = {"option": f"--{name}", "method": _method_name(), "methods": methods}
-            raise UsageError(text(code, **shown))
+            raise UsageError(code, **shown)
         if self.release is not None:
             check_exists(self.release)
         written = [path for path in (out, self.trace, self.figure) if path is not None]
         for path in written:
             if written.count(path) > 1:
-                raise UsageError(text("usage.same_file", path=str(path)))
+                raise UsageError("usage.same_file", path=str(path))
 
     def write(self, release: Release) -> None:
         """Write the course of the iterations."""
@@ -180,7 +180,7 @@ def _anonymize_table(
     extras = Extras(**paths)
     extras.check(type(method), table_methods, out)
     if out.exists() and out.samefile(table):
-        raise UsageError(text("usage.own_input", path=str(out)))
+        raise UsageError("usage.own_input", path=str(out))
     with collect_notices() as notices, gather() as problems:
         frame = problems.of(read_frame, table)
         release_frame = problems.of(read_frame, extras.release) if extras.release else None
@@ -243,7 +243,7 @@ def anonymize(
         released = rules.released(checked.handout, checked.submission)
         if released is None:
             shown = {"option": "--release", "method": _method_name()}
-            raise UsageError(text("usage.takes_release_nobody", **shown))
+            raise UsageError("usage.takes_release_nobody", **shown)
         handout = released[0]
         release = rules.repair(*released, method, rng)
     else:

@@ -121,14 +121,14 @@ class _Call:
             idle = given_options(names)
             if idle and not getattr(self, needed):
                 shown = {"option": idle[0], "needed": f"--{needed}"}
-                raise UsageError(text("usage.audit_without_effect", **shown))
+                raise UsageError("usage.audit_without_effect", **shown)
         if self.cluster is not None and given_options(["jobs"]):
-            raise UsageError(text("usage.audit_jobs_and_cluster"))
+            raise UsageError("usage.audit_jobs_and_cluster")
         if self.out is not None and self.out.exists():
             files = self.holdout, self.key, self.schema, self.limits, self.baseline
             paths = [path for path in (self.original, *self.release, *files) if path is not None]
             if any(path.exists() and self.out.samefile(path) for path in paths):
-                raise UsageError(text("usage.audit_own_input", path=str(self.out)))
+                raise UsageError("usage.audit_own_input", path=str(self.out))
 
     def anonymizing(self) -> Anonymizing | None:
         """Return the command of ``--run``, which makes releases and holdouts itself."""
@@ -140,15 +140,15 @@ class _Call:
                 "--method": self.method,
             }
             if names := [name for name, value in beside_run.items() if value]:
-                raise UsageError(text("usage.audit_run_beside", name=names[0]))
+                raise UsageError("usage.audit_run_beside", name=names[0])
             log = None if self.out is None else self.out.with_suffix(".run.log")
             return Anonymizing.parsed(self.run, self.time_limit, log, shown=self.show_records)
         if not self.release:
-            raise UsageError(text("usage.audit_release"))
+            raise UsageError("usage.audit_release")
         # A table of this name is no candidate: membership could not be assessed without it.
         others = [path for path in self.release[1:] if path.stem.casefold().startswith("holdout")]
         if self.holdout is None and others:
-            raise UsageError(text("usage.audit_holdout_meant", path=str(others[0])))
+            raise UsageError("usage.audit_holdout_meant", path=str(others[0]))
         return None
 
     def crew(self) -> Crew:
@@ -238,7 +238,7 @@ def _check_no_columns(release: Sequence[Path], original: Frame | None) -> None:
     columns = () if original is None else original.columns
     for path in release:
         if str(path) in columns and not path.exists():
-            raise UsageError(text("usage.audit_column_as_file", name=str(path)))
+            raise UsageError("usage.audit_column_as_file", name=str(path))
 
 
 def _audit_releases(
@@ -253,9 +253,9 @@ def _audit_releases(
             columns = set(release.columns)
             if set(original.columns) < columns == set(holdout.columns):
                 shown = {"original": str(call.original), "holdout": str(call.holdout)}
-                raise UsageError(text("usage.audit_swapped", **shown))
+                raise UsageError("usage.audit_swapped", **shown)
     if call.method and len(releases) > 1:
-        raise UsageError(text("usage.audit_method_of_one", count=len(releases)))
+        raise UsageError("usage.audit_method_of_one", count=len(releases))
     steps = STEPS if options.persons is None else ("pseudonyms", *STEPS)
     results = []
     with suggesting_columns(original, [*releases, *options.earlier]):

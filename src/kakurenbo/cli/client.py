@@ -110,11 +110,11 @@ def _chosen_files(paths: tuple[Path, ...]) -> dict[str, Path]:
             entries = [entry for entry in sorted(path.iterdir()) if not is_ignored(entry.name)]
         for entry in entries:
             if not entry.is_file():
-                raise UsageError(text("submit.no_file", path=str(entry)))
+                raise UsageError("submit.no_file", path=str(entry))
             if chosen.setdefault(entry.name, entry) != entry:
-                raise UsageError(text("submit.same_name", name=entry.name))
+                raise UsageError("submit.same_name", name=entry.name)
     if not chosen:
-        raise UsageError(text("submit.nothing", path=str(paths[0])))
+        raise UsageError("submit.nothing", path=str(paths[0]))
     return chosen
 
 
@@ -132,15 +132,15 @@ def _place(contest: Entry, round_: str | None, phase: str | None) -> tuple[str, 
     ]
     if not asked:
         names = [f"{name} {kind}" for name, kind, _ in known]
-        raise UsageError(text("submit.no_phase", phases=names))
+        raise UsageError("submit.no_phase", phases=names)
     opened = [(name, kind) for name, kind, state in asked if state == "open"]
     if len(opened) == 1:
         return opened[0]
     if opened:
         names = [f"{name} {kind}" for name, kind in opened]
-        raise UsageError(text("submit.several_open", phases=names))
+        raise UsageError("submit.several_open", phases=names)
     if round_ is None and phase is None:
-        raise UsageError(text("submit.none_open"))
+        raise UsageError("submit.none_open")
     waiting = [(name, kind) for name, kind, state in asked if state == "waiting"]
     return waiting[0] if waiting else asked[-1][:2]  # the judge says why not, with the times
 
@@ -210,10 +210,10 @@ def receipt_of(
         read.check()
     except ProofError as wrong:
         why = text(wrong.why)
-        raise UsageError(text("submit.bad_receipt", part=wrong.field, why=why)) from None
+        raise UsageError("submit.bad_receipt", part=wrong.field, why=why) from None
     sent = {name: digest(path.read_bytes()) for name, path in files.items()}
     if read.content()["body"].get("files") != sent:
-        raise UsageError(text("submit.bad_receipt", part="files", why=text("submit.other_files")))
+        raise UsageError("submit.bad_receipt", part="files", why=text("submit.other_files"))
     return content
 
 
@@ -387,10 +387,10 @@ def _chosen_round(rounds: Sequence[Entry], asked: str | None) -> Entry:
             if entry["name"] == asked:
                 return entry
         names = [str(entry["name"]) for entry in rounds]
-        raise UsageError(text("fetch.no_round", name=asked, rounds=names))
+        raise UsageError("fetch.no_round", name=asked, rounds=names)
     prepared = [entry for entry in rounds if entry["prepared_at"] is not None]
     if not prepared:
-        raise UsageError(text("fetch.not_prepared"))
+        raise UsageError("fetch.not_prepared")
     states = [{phase["state"] for phase in entry["phases"]} for entry in prepared]
     opened = [entry for entry, seen in zip(prepared, states, strict=True) if seen - {"waiting"}]
     played = [entry for entry, seen in zip(prepared, states, strict=True) if "open" in seen]
@@ -402,5 +402,5 @@ def _place_inside(out: Path, path: str) -> Path:
     parts = PurePosixPath(path).parts
     is_strange = "\\" in path or ":" in path or not path.isprintable()
     if not parts or path.startswith("/") or ".." in parts or is_strange:
-        raise UsageError(text("fetch.bad_path", path=path))
+        raise UsageError("fetch.bad_path", path=path)
     return out.joinpath(*parts)

@@ -56,7 +56,7 @@ class MadeUpTables(Group):
     def unknown(self, name: str = "") -> UsageError:
         code = "usage.no_made_up_table" if name else "usage.name_made_up_table"
         shown = {"name": name, "tables": sorted(self.commands)}
-        return UsageError(text(code, **shown, command=example_of(f"kakurenbo generate {TABLE}")))
+        return UsageError(code, **shown, command=example_of(f"kakurenbo generate {TABLE}"))
 
 
 @command(
@@ -75,7 +75,7 @@ class MadeUpTables(Group):
 )
 def hospital(rows: int, out: Path, holdout: Path | None, seed: int, as_json: bool) -> None:
     if holdout == out:
-        raise UsageError(text("usage.same_file", path=str(out)))
+        raise UsageError("usage.same_file", path=str(out))
     places = {"original": out} | ({} if holdout is None else {"holdout": holdout})
     for name, place in places.items():
         frame = draw_hospital(rows, stream(seed, "hospital", name))

@@ -37,9 +37,9 @@ def _is_installed() -> bool:
 
 def _check_installed() -> None:
     if not _is_installed():
-        raise UsageError(text("judge_serve.not_installed"))
+        raise UsageError("judge_serve.not_installed")
     if os.environ.get(_STORE) and importlib.util.find_spec("storages") is None:
-        raise UsageError(text("judge_serve.no_s3"))
+        raise UsageError("judge_serve.no_s3")
 
 
 def _home(home: Path | None) -> Path:
@@ -115,13 +115,13 @@ def serve(
 def _check_workers_only(workers: int) -> None:
     """Refuse what makes no sense for workers of a judge on another machine."""
     if given := given_options(_WEB_OPTIONS):
-        raise UsageError(text("judge_serve.workers_only_takes_no", option=given[0]))
+        raise UsageError("judge_serve.workers_only_takes_no", option=given[0])
     if not workers:
-        raise UsageError(text("judge_serve.workers_only_none"))
+        raise UsageError("judge_serve.workers_only_none")
     if not os.environ.get(_DATABASE):
-        raise UsageError(text("judge_serve.workers_only_no_database"))
+        raise UsageError("judge_serve.workers_only_no_database")
     if not os.environ.get(_STORE):
-        raise UsageError(text("judge_serve.workers_only_no_store"))
+        raise UsageError("judge_serve.workers_only_no_store")
 
 
 def check_database(workers_only: bool) -> None:
@@ -133,7 +133,7 @@ def check_database(workers_only: bool) -> None:
     ahead = abs(check_given(os.environ[_DATABASE]))
     if workers_only and ahead > _MAX_CLOCK_SECONDS:
         shown = {"seconds": round(ahead), "limit": round(_MAX_CLOCK_SECONDS)}
-        raise UsageError(text("judge_serve.workers_clock", **shown))
+        raise UsageError("judge_serve.workers_clock", **shown)
 
 
 def _address(url: str, host: str, port: int) -> str:
@@ -142,14 +142,14 @@ def _address(url: str, host: str, port: int) -> str:
         parts = urlsplit(url)
         has_more = parts.path.strip("/") or parts.query
         if parts.scheme not in ("http", "https") or not parts.hostname or has_more:
-            raise UsageError(text("judge_serve.bad_url", url=url))
+            raise UsageError("judge_serve.bad_url", url=url)
         return f"{parts.scheme}://{parts.netloc}"
     try:
         is_every_address = ipaddress.ip_address(host).is_unspecified
     except ValueError:
         is_every_address = False
     if is_every_address:
-        raise UsageError(text("judge_serve.needs_url", host=host))
+        raise UsageError("judge_serve.needs_url", host=host)
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
@@ -237,7 +237,7 @@ def doctor(home: Path | None, every_file: bool, self_test: bool, as_json: bool) 
 
     has_judge = _is_installed()
     if not has_judge and (home is not None or self_test):
-        raise UsageError(text("judge_serve.not_installed"))
+        raise UsageError("judge_serve.not_installed")
     checks = list(_check_installation())
     if has_judge:
         checks += check_judge(home, every_file)

@@ -124,10 +124,10 @@ def team_numbers(given: str) -> list[str]:
     for part in names(given):
         first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()) or len(part) > 9:
-            raise UsageError(text("usage.teams_option", given=given))
+            raise UsageError("usage.teams_option", given=given)
         teams = range(int(first), int(last or first) + 1)
         if len(teams) > _MAX_TEAMS or len(numbers) >= _MAX_TEAMS:
-            raise UsageError(text("usage.too_many_teams", given=given, most=_MAX_TEAMS))
+            raise UsageError("usage.too_many_teams", given=given, most=_MAX_TEAMS)
         numbers += [f"{number:0{len(first)}d}" for number in teams]
     return numbers
 
@@ -428,7 +428,7 @@ def standings(
         judges.update(file.judges)
         for round_, repeats in file.rounds.items():
             if round_ in rounds:
-                raise UsageError(text("usage.round_twice", path=str(path), round=round_))
+                raise UsageError("usage.round_twice", path=str(path), round=round_)
             rounds[round_] = repeats
     rounds = without(rounds, names(disqualified))
     rounds = {name: [one.excluding(unranked) for one in rounds[name]] for name in rounds}
@@ -455,9 +455,9 @@ def _check_files(
     if bool(results) != bool(named):
         return
     if not has_rounds:
-        raise UsageError(text("usage.one_round", rulebook=rulebook.name))
+        raise UsageError("usage.one_round", rulebook=rulebook.name)
     options = [f"--{name}" for name in rulebook.rounds]
-    raise UsageError(text("usage.results_files", options=options))
+    raise UsageError("usage.results_files", options=options)
 
 
 def _check_settings(rulebook: AnyRulebook, path: Path, settings: Mapping[str, Any]) -> None:

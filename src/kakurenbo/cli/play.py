@@ -168,7 +168,7 @@ def measure(
 ) -> int:
     for name in rulebook.options.get("privacy", ()):
         if name in rulebook.given and not privacy:
-            raise UsageError(text("usage.without_privacy", option=f"--{name}"))
+            raise UsageError("usage.without_privacy", option=f"--{name}")
     checked = read_release(rulebook, handout, release)
     rules = checked.rules
     with collect_notices() as notices:
@@ -261,7 +261,7 @@ def attack(
 def _check_completes(rulebook: AnyRulebook, method: Any, out: Path, completed: Path) -> None:
     """Raise UsageError if an attack does not complete b, or would write two files to one place."""
     if completed == out:
-        raise UsageError(text("usage.same_file", path=str(out)))
+        raise UsageError("usage.same_file", path=str(out))
     if method.completes:
         return
     attacks = {name: registry.load("attacks", name) for name in registry.names("attacks")}
@@ -269,7 +269,7 @@ def _check_completes(rulebook: AnyRulebook, method: Any, out: Path, completed: P
     able = [name for name, cls in playing.items() if cls.completes]
     code = "usage.completes" if able else "usage.completes_nobody"
     called = click.get_current_context().info_name
-    raise UsageError(text(code, method=called, methods=able))
+    raise UsageError(code, method=called, methods=able)
 
 
 # -- correct guesses of one file -------------------------------------------------------------------
