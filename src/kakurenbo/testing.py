@@ -42,8 +42,7 @@ from kakurenbo.contest import (
 from kakurenbo.contest.commitments import KEPT
 from kakurenbo.contest.engine import anonymize, judge_sample_attack, rank
 from kakurenbo.contest.engine import attack as run_attack
-from kakurenbo.contest.records import PUBLISHED
-from kakurenbo.contest.results import DISQUALIFIED, MISSING
+from kakurenbo.contest.results import DISQUALIFIED, MISSING, PUBLISHED
 from kakurenbo.contest.rounds import judge_team, phase_files
 from kakurenbo.contest.submissions import SubmittedFiles
 from kakurenbo.core import InputError, Source, write_folder

@@ -18,7 +18,8 @@ SCOPE = "contest main preparation"
 
 def states(committed: bytes, opening: bytes, files: dict[str, bytes]) -> dict[str, str]:
     return {
-        finding.name: finding.state for finding in commitments.verify(committed, opening, files)
+        finding.name: finding.state
+        for finding in commitments.check_commitments(committed, opening, files)
     }
 
 
@@ -86,7 +87,7 @@ def test_a_changed_byte_of_either_document_is_named() -> None:
 def test_a_damaged_opening_is_told(damaged: bytes) -> None:
     committed, _ = commitments.commit(1, {}, SCOPE)
     with pytest.raises(UsageError, match=r"opening\.json"):
-        commitments.verify(committed, damaged, {})
+        commitments.check_commitments(committed, damaged, {})
     with pytest.raises(UsageError, match=r"opening\.json"):
         commitments.revealed_seed(damaged)
 
@@ -105,7 +106,7 @@ def test_a_damaged_opening_is_told(damaged: bytes) -> None:
 def test_a_file_without_commitments_is_never_kept(damaged: bytes) -> None:
     _, opening = commitments.commit(1, {}, SCOPE)
     with pytest.raises(UsageError, match=r"commitments\.json"):
-        commitments.verify(damaged, opening, {})
+        commitments.check_commitments(damaged, opening, {})
 
 
 @pytest.mark.parametrize("entry", ["00", 5, None, ["x"], "g" * 64, "A" * 64, "é" * 64])
@@ -118,7 +119,7 @@ def test_an_entry_that_is_no_digest_is_named_and_the_others_are_checked(
     content["commitments"][name] = entry
     found = {
         one.name: one
-        for one in commitments.verify(
+        for one in commitments.check_commitments(
             commitments._canonical(content), opening, {"a": b"1", "b": b"2"}
         )
     }
@@ -140,7 +141,9 @@ def test_a_dropped_entry_is_never_kept() -> None:
     committed, opening = commitments.commit(5, {"a": b"1", "b": b"2"}, "scope")
     content = json.loads(committed)
     del content["commitments"]["b"]
-    found = commitments.verify(commitments._canonical(content), opening, {"a": b"1", "b": b"2"})
+    found = commitments.check_commitments(
+        commitments._canonical(content), opening, {"a": b"1", "b": b"2"}
+    )
     assert {finding.name: finding.state for finding in found} == {
         "a": "kept",
         "seed": "kept",
@@ -150,5 +153,5 @@ def test_a_dropped_entry_is_never_kept() -> None:
 
 def test_a_file_that_goes_by_the_name_of_the_seed_is_not_committed_to() -> None:
     committed, opening = commitments.commit(5, {"a": b"1"}, "scope")
-    found = commitments.verify(committed, opening, {"a": b"1", "seed": b"5"})
+    found = commitments.check_commitments(committed, opening, {"a": b"1", "seed": b"5"})
     assert ("seed", "not committed") in {(finding.name, finding.state) for finding in found}

@@ -33,7 +33,7 @@ def test_both_documents_are_written_in_one_way_so_that_anybody_can_write_them_ag
 
 def test_a_file_that_is_not_revealed_hides_nothing_of_the_files_after_it() -> None:
     committed, opening = commitments.commit(7, {"a": b"1", "b": b"2", "c": b"3"}, "s")
-    findings = commitments.verify(committed, opening, {"b": b"2", "c": b"other"})
+    findings = commitments.check_commitments(committed, opening, {"b": b"2", "c": b"other"})
     assert [(finding.name, finding.state) for finding in findings] == [
         ("a", "not revealed"),
         ("b", "kept"),
@@ -47,4 +47,6 @@ def test_a_seed_has_at_most_a_hundred_digits() -> None:
     longest = 10**99 + 7
     committed, opening = commitments.commit(longest, {}, "s")
     assert commitments.revealed_seed(opening) == longest
-    assert [finding.state for finding in commitments.verify(committed, opening, {})] == ["kept"]
+    assert [finding.state for finding in commitments.check_commitments(committed, opening, {})] == [
+        "kept"
+    ]

@@ -16,9 +16,10 @@ from kakurenbo.contest import (
     RoundResults,
     Standings,
     Unit,
-    rank,
+    rank_scores,
 )
-from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.results import PUBLISHED
 from kakurenbo.reports import Document, PlayerEntry, make_document
 
 OF = 100
@@ -152,9 +153,9 @@ def _standings(rounds: dict[str, RoundResults]) -> Standings:
     }
     notes = dict.fromkeys(results.out, "disqualified")
     return Standings(
-        rank(anonymization, notes),
-        rank(attack),
-        rank(overall, notes),
+        rank_scores(anonymization, notes),
+        rank_scores(attack),
+        rank_scores(overall, notes),
         {"anonymization": tuple(anonymization)[:1]},
     )
 

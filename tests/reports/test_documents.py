@@ -23,9 +23,10 @@ from kakurenbo.contest import (
     RoundResults,
     Standing,
     Standings,
-    rank,
+    rank_scores,
 )
-from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.results import PUBLISHED
 from kakurenbo.core import Problems
 from kakurenbo.reports import (
     Document,
@@ -54,7 +55,7 @@ def by_hits(rounds: Mapping[str, RoundResults]) -> Standings:
         )
         for attacker in attackers
     }
-    return Standings((), rank(earned), ())
+    return Standings((), rank_scores(earned), ())
 
 
 RULEBOOK = cast(
@@ -74,7 +75,7 @@ RULEBOOK = cast(
 
 
 def standings(**scores: Fraction | None) -> Standings:
-    return Standings(rank(scores), (), ())
+    return Standings(rank_scores(scores), (), ())
 
 
 def test_an_interval_is_students_t_around_the_mean() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kakurenbo.contest import Credit, Measurement, RoundResults
-from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.results import PUBLISHED
 from kakurenbo.reports import Document, html_report, make_document, results_csv
 from kakurenbo.rulebooks.darc2019 import Darc2019
 

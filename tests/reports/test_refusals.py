@@ -16,7 +16,8 @@ from tests.reading import attempt
 
 from kakurenbo.cli import main
 from kakurenbo.contest import RoundResults
-from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.results import PUBLISHED
 from kakurenbo.core import Problems
 from kakurenbo.methods.registry import load
 from kakurenbo.reports import make_document, read_document, read_results

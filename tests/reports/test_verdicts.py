@@ -21,9 +21,10 @@ from kakurenbo.contest import (
     Standing,
     Standings,
     Unit,
-    rank,
+    rank_scores,
 )
-from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.results import PUBLISHED
 from kakurenbo.reports import Document, PlayerEntry, combined, document_without, make_document
 
 PLAYERS = [
@@ -248,8 +249,8 @@ def test_releases_that_hid_equally_well_are_all_named() -> None:
 
 
 def test_a_line_without_a_score_says_how_many_repeats_there_were() -> None:
-    one = Standings(rank({"a": Fraction(1), "b": Fraction(2)}), (), ())
-    none = Standings(rank({"a": Fraction(1), "b": None}), (), ())
+    one = Standings(rank_scores({"a": Fraction(1), "b": Fraction(2)}), (), ())
+    none = Standings(rank_scores({"a": Fraction(1), "b": None}), (), ())
     lines = combined([one, none, one])[0]["anonymization"].lines
     assert [(line.team, line.score, line.n) for line in lines] == [("a", 1, 3), ("b", None, 3)]
 
@@ -396,7 +397,9 @@ def repeated(**scores: Sequence[float]) -> dict[str, tuple[str, ...]]:
     """The ties of a ranking by these scores, one for each repeat."""
     repeats = zip(*scores.values(), strict=True)
     standings = [
-        Standings(rank(dict(zip(scores, map(Fraction, map(str, repeat)), strict=True))), (), ())
+        Standings(
+            rank_scores(dict(zip(scores, map(Fraction, map(str, repeat)), strict=True))), (), ()
+        )
         for repeat in repeats
     ]
     return {line.team: line.tied_with for line in combined(standings)[0]["anonymization"].lines}
@@ -429,7 +432,7 @@ def test_without_repeats_nothing_is_known_of_ties() -> None:
 )
 def test_one_play_says_where_noise_could_have_made_the_order(second: int, told: list[str]) -> None:
     hits = {"03": {"01": 4, "02": second}}
-    ranking = rank({"01": Fraction(4, 10), "02": Fraction(second, 10)})
+    ranking = rank_scores({"01": Fraction(4, 10), "02": Fraction(second, 10)})
     standings = {"standings": lambda _: Standings((), ranking, ())}
     document = played(hits, [record("03")], manifest={"plan": {}}, **standings)
     found = lessons(document, "One play")
@@ -441,7 +444,7 @@ def test_one_play_says_where_noise_could_have_made_the_order(second: int, told: 
 
 def first(team: str) -> tuple[Standing, ...]:
     others = [one for one in ("01", "02", "03") if one != team]
-    return rank({team: Fraction(2), **dict.fromkeys(others, Fraction(1))})
+    return rank_scores({team: Fraction(2), **dict.fromkeys(others, Fraction(1))})
 
 
 def test_where_there_is_an_overall_ranking_its_winner_is_named_before_that_of_anonymization() -> (

@@ -15,7 +15,7 @@ from tests.reading import attempt
 
 from kakurenbo.cli import main
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, Attack
-from kakurenbo.contest.guesses import sort_guess_files
+from kakurenbo.contest.records import sort_guess_files
 from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.contest.submissions import list_submission, named_tables
 from kakurenbo.contest.verify import verify_round

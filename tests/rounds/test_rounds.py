@@ -772,10 +772,3 @@ def test_a_rulebook_that_leaks_its_answer_fails_the_conformance_check(
     }
     with pytest.raises(AssertionError, match=r"oops\.csv is a copy of a secret file"):
         checks["no secret stands in a folder that others may see"]()
-
-
-def test_a_step_by_its_former_name_still_works_and_warns(hide_and_seek: ModuleType) -> None:
-    credited = hide_and_seek.HideAndSeek.score_guess
-    with pytest.warns(DeprecationWarning, match="the step is called score_guess now"):
-        older = type("Older", (hide_and_seek.HideAndSeek,), {"name": "older", "credit": credited})
-    assert older.score_guess is credited

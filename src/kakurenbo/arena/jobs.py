@@ -34,8 +34,7 @@ from kakurenbo.contest.engine import (
     judge_guess,
     judge_guesses,
 )
-from kakurenbo.contest.facts import ContestFacts
-from kakurenbo.contest.folders import ContestFolder
+from kakurenbo.contest.folders import ContestFacts, ContestFolder
 from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
 from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
 from kakurenbo.contest.submissions import SubmittedFiles

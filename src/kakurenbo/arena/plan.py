@@ -15,7 +15,7 @@ from kakurenbo.arena.teams_file import Entrant
 from kakurenbo.contest import AnyRulebook, Files, by_number, misfit, read_facts, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
 from kakurenbo.contest.engine import SUBMITTED
-from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.folders import ContestFacts
 from kakurenbo.contest.rounds import read_records
 from kakurenbo.contest.submissions import RefusedFile, entries_of, list_submission
 from kakurenbo.core import InputError, Source, read_file, read_folder

@@ -19,7 +19,8 @@ from kakurenbo.arena.jobs import ANONYMIZE, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.plan import Job, Plan, in_round
 from kakurenbo.arena.store import DONE, FAILED, Result, RunStore
 from kakurenbo.contest import Credit, RoundResults, team_of
-from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals, round_results
+from kakurenbo.contest.engine import round_results
+from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
 from kakurenbo.contest.results import MISSING, REFUSED
 from kakurenbo.contest.submissions import named_tables
 from kakurenbo.methods import registry

@@ -42,7 +42,7 @@ from kakurenbo.arena.store import (
     content_hash,
 )
 from kakurenbo.contest import Files
-from kakurenbo.contest.facts import part_folder
+from kakurenbo.contest.folders import part_folder
 from kakurenbo.core import read_folder
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.remembering import Memory

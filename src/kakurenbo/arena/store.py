@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from kakurenbo.contest import CONTEST_FILE, Files
-from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.folders import ContestFacts
 from kakurenbo.contest.schedule import NO_SCHEDULE
 from kakurenbo.core import README_FILES, json_bytes, json_object, read_file, read_folder
 from kakurenbo.core.errors import KakurenboError, UsageError

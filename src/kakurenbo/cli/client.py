@@ -31,7 +31,7 @@ from kakurenbo.cli.options import (
 )
 from kakurenbo.contest import ANONYMIZE, ATTACK, FilePattern
 from kakurenbo.contest.commitments import digest
-from kakurenbo.contest.declarations import size_limit
+from kakurenbo.contest.phases import size_limit
 from kakurenbo.contest.submissions import is_ignored, printable_name
 from kakurenbo.core import Problems, json_bytes, write_file
 from kakurenbo.core.errors import UsageError

@@ -38,14 +38,8 @@ from kakurenbo.contest import (
 )
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
 from kakurenbo.contest.readme import judges_text
-from kakurenbo.contest.records import (
-    PUBLISHED,
-    STATES,
-    SUPERSEDED,
-    Refusal,
-    RefusedAttachment,
-    limit_refusals,
-)
+from kakurenbo.contest.records import STATES, Refusal, RefusedAttachment, limit_refusals
+from kakurenbo.contest.results import PUBLISHED, SUPERSEDED
 from kakurenbo.contest.rounds import (
     AttachedRound,
     PublishedRound,

@@ -25,7 +25,7 @@ from kakurenbo.cli.options import (
 )
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, ContestFacts, fits, misfit, read_facts
 from kakurenbo.contest.engine import Attachments
-from kakurenbo.contest.facts import ANSWER, TEAM, part_folder, parts_in, whole_of
+from kakurenbo.contest.folders import ANSWER, TEAM, part_folder, parts_in, whole_of
 from kakurenbo.contest.submissions import check_names
 from kakurenbo.core import (
     InputError,

@@ -6,16 +6,6 @@ from types import ModuleType
 from typing import Any
 
 from kakurenbo.contest.bases import LinkageContest, MembershipContest, Rows
-from kakurenbo.contest.credit import Chance, Credit
-from kakurenbo.contest.declarations import (
-    ANONYMIZE,
-    ATTACK,
-    Counting,
-    Feedback,
-    FilePattern,
-    Phase,
-    Tries,
-)
 from kakurenbo.contest.engine import (
     GuessesOutcome,
     PublishedTargets,
@@ -24,11 +14,10 @@ from kakurenbo.contest.engine import (
     judge_guesses,
     judge_release,
 )
-from kakurenbo.contest.facts import CONTEST_FILE, ContestFacts, read_facts
-from kakurenbo.contest.fitting import fits, misfit, rulebooks_for
-from kakurenbo.contest.folders import ContestFolder, Files
-from kakurenbo.contest.guesses import FoundGuess, Guesses
+from kakurenbo.contest.folders import CONTEST_FILE, ContestFacts, ContestFolder, Files, read_facts
 from kakurenbo.contest.measure import (
+    Chance,
+    Credit,
     Figure,
     Measurement,
     Score,
@@ -39,6 +28,15 @@ from kakurenbo.contest.measure import (
     at_most,
     json_number,
 )
+from kakurenbo.contest.phases import (
+    ANONYMIZE,
+    ATTACK,
+    Counting,
+    Feedback,
+    FilePattern,
+    Phase,
+    Tries,
+)
 from kakurenbo.contest.preparation import (
     Preparation,
     PreparedRound,
@@ -46,7 +44,7 @@ from kakurenbo.contest.preparation import (
     RoundData,
     Secrets,
 )
-from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
+from kakurenbo.contest.records import FoundGuess, Guesses, Refusal, ReleaseRecord, limit_refusals
 from kakurenbo.contest.results import (
     RoundResults,
     Standing,
@@ -54,7 +52,7 @@ from kakurenbo.contest.results import (
     as_decimal,
     awarded,
     by_number,
-    rank,
+    rank_scores,
     shown_unranked,
     team_of,
     two_digits,
@@ -62,7 +60,15 @@ from kakurenbo.contest.results import (
     why_out,
 )
 from kakurenbo.contest.rounds import PublishedRound, ScoredRound, publish_round, score_round
-from kakurenbo.contest.rulebook import AnyRulebook, Player, Rulebook, Target
+from kakurenbo.contest.rulebook import (
+    AnyRulebook,
+    Player,
+    Rulebook,
+    Target,
+    fits,
+    misfit,
+    rulebooks_for,
+)
 from kakurenbo.contest.schedule import Schedule, read_schedule
 from kakurenbo.contest.verify import IN_PHASE, MADE_AGAIN, verify_round
 from kakurenbo.methods.base import (
@@ -140,7 +146,7 @@ __all__ = [
     "limit_refusals",
     "misfit",
     "publish_round",
-    "rank",
+    "rank_scores",
     "read_facts",
     "read_schedule",
     "rulebooks_for",

@@ -12,10 +12,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.contest.credit import Chance, Credit
-from kakurenbo.contest.declarations import ANONYMIZE, ATTACK, FilePattern, Phase
 from kakurenbo.contest.folders import ContestFolder
-from kakurenbo.contest.measure import Score, Threshold, Utility
+from kakurenbo.contest.measure import Chance, Credit, Score, Threshold, Utility
+from kakurenbo.contest.phases import ANONYMIZE, ATTACK, FilePattern, Phase
 from kakurenbo.contest.preparation import Publication, RoundData, Secrets
 from kakurenbo.contest.rulebook import Rulebook
 from kakurenbo.core import (

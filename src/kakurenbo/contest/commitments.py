@@ -81,7 +81,9 @@ def commit(seed: int, files: Mapping[str, bytes], scope: str) -> tuple[bytes, by
     )
 
 
-def verify(commitments: bytes, opening: bytes, files: Mapping[str, bytes]) -> list[Finding]:
+def check_commitments(
+    commitments: bytes, opening: bytes, files: Mapping[str, bytes]
+) -> list[Finding]:
     """Check revealed files and seed against the published commitments, one finding per file.
 
     Parameters

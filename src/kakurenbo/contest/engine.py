@@ -24,24 +24,26 @@ from typing import Any
 
 import numpy as np
 
-from kakurenbo.contest.credit import Credit
-from kakurenbo.contest.declarations import ANONYMIZE
-from kakurenbo.contest.facts import ANSWER, CONTEST_FILE, TARGET, ContestFacts, part_folder
-from kakurenbo.contest.folders import ContestFolder, Files
-from kakurenbo.contest.measure import Measurement
+from kakurenbo.contest.folders import (
+    ANSWER,
+    CONTEST_FILE,
+    TARGET,
+    ContestFacts,
+    ContestFolder,
+    Files,
+    part_folder,
+)
+from kakurenbo.contest.measure import Credit, Measurement
+from kakurenbo.contest.phases import ANONYMIZE, ATTACK, scores_per_target
 from kakurenbo.contest.preparation import Preparation, PreparedRound, Publication
 from kakurenbo.contest.readme import readme_files
-from kakurenbo.contest.records import (
-    PUBLISHED,
-    Refusal,
-    RefusedAttachment,
-    ReleaseRecord,
-    recorded,
-)
+from kakurenbo.contest.records import Refusal, RefusedAttachment, ReleaseRecord, recorded
 from kakurenbo.contest.results import (
     DISQUALIFIED,
     FAILED,
+    PUBLISHED,
     REFUSED,
+    SUPERSEDED,
     RoundResults,
     Standings,
     team_of,
@@ -598,6 +600,59 @@ def judge_sample_attack(targets: PublishedTargets, name: str) -> GuessesOutcome:
 
 
 # -- rank ----------------------------------------------------------------------------------------------------------------
+
+
+def round_results(
+    rules: AnyRulebook,
+    records: Sequence[ReleaseRecord],
+    scores: Mapping[str, Sequence[tuple[str, Credit]]],
+    *,
+    targets: Iterable[str] = (),
+    samples: Iterable[str] = (),
+    excluded: Iterable[str] = (),
+) -> RoundResults:
+    """Return what the rulebook ranks, from what became of every release and what every attacker earned.
+
+    Parameters
+    ----------
+    scores : mapping of attacker to sequence of (target, Credit)
+        In the order of submission; the rulebook says which of several tries at a target counts.
+    targets : iterable of str
+        Releases that were under attack, guessed at or not.
+    samples, excluded : iterable of str
+        The organizers' attacks, and teams without rank.
+    """
+    by_target: dict[str, dict[str, Credit]] = {target: {} for target in targets}
+    tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
+    for attacker, earned in scores.items():
+        public = [(target, credit.public()) for target, credit in earned]
+        counting, repeated = scores_per_target(rules.phase(ATTACK), public)
+        for target, credit in counting.items():
+            by_target.setdefault(target, {})[attacker] = credit
+        for target, every in repeated.items():
+            tries.setdefault(target, {})[attacker] = every
+    current = [record for record in records if record.state != SUPERSEDED]
+    extra = {
+        record.target: {
+            name: record.scores[name] for name in rules.shown_beside if name in record.scores
+        }
+        for record in current
+    }
+    return RoundResults(
+        credits=by_target,
+        targets=tuple(record.target for record in current),
+        attackers=tuple(scores),
+        utility={
+            record.target: record.scores[rules.utility_score]
+            for record in current
+            if rules.utility_score in record.scores
+        },
+        out={record.target: record.state for record in current if record.state != PUBLISHED},
+        unranked=frozenset(samples),
+        excluded=frozenset(excluded),
+        tries=tries,
+        beside={target: measures for target, measures in extra.items() if measures},
+    )
 
 
 def rank(rules: AnyRulebook, rounds: Mapping[str, RoundResults]) -> Standings:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE, digest, revealed_seed
-from kakurenbo.contest.facts import PUBLIC, ContestFacts
-from kakurenbo.contest.folders import ContestFolder, Files
+from kakurenbo.contest.folders import PUBLIC, ContestFacts, ContestFolder, Files
 from kakurenbo.contest.results import team_of
 from kakurenbo.core import README_FILES, InputError, Source, collect_notices
 from kakurenbo.core.errors import KakurenboError, UsageError

@@ -10,8 +10,7 @@ from functools import cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from kakurenbo.contest.declarations import ANONYMIZE, ATTACK, Phase
-from kakurenbo.contest.facts import (
+from kakurenbo.contest.folders import (
     ATTACKERS,
     PART_FOLDER,
     PUBLIC,
@@ -20,6 +19,7 @@ from kakurenbo.contest.facts import (
     ContestFacts,
     part_folder,
 )
+from kakurenbo.contest.phases import ANONYMIZE, ATTACK, Phase
 from kakurenbo.contest.schedule import round_title
 from kakurenbo.core import README_FILES
 from kakurenbo.core.messages import is_known, render

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from kakurenbo.contest.credit import Credit
-from kakurenbo.contest.declarations import ATTACK
-from kakurenbo.contest.guesses import scores_per_target
 from kakurenbo.contest.measure import Measurement
-from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, REFUSED, RoundResults
-from kakurenbo.contest.rulebook import AnyRulebook
-from kakurenbo.core import LISTED_PER_FILE, Problem, Problems, messages
+from kakurenbo.contest.phases import Phase
+from kakurenbo.contest.results import (
+    DISQUALIFIED,
+    FAILED,
+    MISSING,
+    PUBLISHED,
+    REFUSED,
+    SUPERSEDED,
+    by_number,
+    team_of,
+)
+from kakurenbo.core import LISTED_PER_FILE, Problem, Problems, Source, messages
 
-PUBLISHED, SUPERSEDED = "published", "superseded"
-"""States of a release beside the reasons why it has no score: ``superseded`` where later tables of the team count."""
+G = TypeVar("G")
+
 STATES = (PUBLISHED, SUPERSEDED, DISQUALIFIED, REFUSED, MISSING, FAILED)
 
 
@@ -147,54 +153,86 @@ def recorded(problems: Iterable[Problem | str]) -> tuple[str, ...]:
     )
 
 
-def round_results(
-    rules: AnyRulebook,
-    records: Sequence[ReleaseRecord],
-    scores: Mapping[str, Sequence[tuple[str, Credit]]],
-    *,
-    targets: Iterable[str] = (),
-    samples: Iterable[str] = (),
-    excluded: Iterable[str] = (),
-) -> RoundResults:
-    """Return what the rulebook ranks, from what became of every release and what every attacker earned.
+# -- guesses ------------------------------------------------------------
 
-    Parameters
-    ----------
-    scores : mapping of attacker to sequence of (target, Credit)
-        In the order of submission; the rulebook says which of several tries at a target counts.
-    targets : iterable of str
-        Releases that were under attack, guessed at or not.
-    samples, excluded : iterable of str
-        The organizers' attacks, and teams without rank.
-    """
-    by_target: dict[str, dict[str, Credit]] = {target: {} for target in targets}
-    tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
-    for attacker, earned in scores.items():
-        public = [(target, credit.public()) for target, credit in earned]
-        counting, repeated = scores_per_target(rules.phase(ATTACK), public)
-        for target, credit in counting.items():
-            by_target.setdefault(target, {})[attacker] = credit
-        for target, every in repeated.items():
-            tries.setdefault(target, {})[attacker] = every
-    current = [record for record in records if record.state != SUPERSEDED]
-    extra = {
-        record.target: {
-            name: record.scores[name] for name in rules.shown_beside if name in record.scores
-        }
-        for record in current
-    }
-    return RoundResults(
-        credits=by_target,
-        targets=tuple(record.target for record in current),
-        attackers=tuple(scores),
-        utility={
-            record.target: record.scores[rules.utility_score]
-            for record in current
-            if rules.utility_score in record.scores
-        },
-        out={record.target: record.state for record in current if record.state != PUBLISHED},
-        unranked=frozenset(samples),
-        excluded=frozenset(excluded),
-        tries=tries,
-        beside={target: measures for target, measures in extra.items() if measures},
-    )
+
+@dataclass(frozen=True, eq=False)
+class FoundGuess(Generic[G]):
+    """One valid guess: its target, the file it came in, and what was put right while reading."""
+
+    target: str
+    file: str
+    guess: G
+    notices: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Guesses(Generic[G]):
+    """All guesses of an attacker, in the order they were handed in, and the files that were refused, each for itself."""
+
+    found: tuple[FoundGuess[G], ...]
+    refused: tuple[tuple[str, Problems], ...] = ()
+
+
+@dataclass(frozen=True)
+class GuessFile:
+    """A file whose name tells a target and a try."""
+
+    target: str
+    number: int
+    source: Source
+
+
+def sort_guess_files(
+    phase: Phase,
+    targets: Collection[str],
+    sources: Iterable[Source],
+    attacker: str,
+    round_: str = "",
+) -> tuple[list[GuessFile], list[tuple[str, Problems]]]:
+    """Files by target and try; and those refused: no such name, another attacker's or round's, one's own target, too many."""
+    pattern = phase.files[0]
+    named: list[GuessFile] = []
+    refusals: list[tuple[str, Problems]] = []
+    for source in sources:
+        fields = pattern.parse(source.name)
+        problem = None
+        if fields is None:
+            other = next((target for target in targets if team_of(target) != attacker), "01")
+            example = pattern.name(target=other, attacker=attacker, round=round_)
+            code = "release.zip" if phase.takes_no_zip(source.name) else "guess.unknown_name"
+            problem = Problems.of(code, source.name, example=example)
+        elif fields["attacker"] != attacker:
+            problem = Problems.of(
+                "guess.other_attacker", source.name, named=fields["attacker"], attacker=attacker
+            )
+        elif fields.get("round", round_) != round_:
+            problem = Problems.of(
+                "release.other_round", source.name, named=fields["round"], round=round_
+            )
+        elif team_of(fields["target"]) == attacker:
+            problem = Problems.of("guess.own_target", source.name, attacker=attacker)
+        elif fields["target"] not in targets:
+            listed = ", ".join(sorted(targets, key=by_number)[:20])
+            problem = Problems.of(
+                "guess.unknown_target", source.name, target=fields["target"], targets=listed
+            )
+        if problem is not None or fields is None:
+            refusals.append((source.name, problem or Problems([])))
+        else:
+            named.append(GuessFile(fields["target"], int(fields.get("try", "1")), source))
+    kept: list[GuessFile] = []
+    numbers: dict[str, set[int]] = defaultdict(set)
+    limit = phase.tries.per_target
+    named.sort(key=lambda file: (by_number(file.target), file.number, file.source.name))
+    for file in named:
+        name, known = file.source.name, numbers[file.target]
+        if file.number in known:
+            refusals.append((name, Problems.of("guess.twice", name, target=file.target)))
+        elif limit is not None and (len(known) >= limit or not 1 <= file.number <= limit):
+            problems = Problems.of("guess.too_many", name, limit=limit, target=file.target)
+            refusals.append((name, problems))
+        else:
+            known.add(file.number)
+            kept.append(file)
+    return kept, refusals

@@ -15,8 +15,6 @@ from typing import Any
 import msgspec
 
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
-from kakurenbo.contest.credit import Credit
-from kakurenbo.contest.declarations import ANONYMIZE, ATTACK, Counting
 from kakurenbo.contest.engine import (
     SUBMITTED,
     GuessesOutcome,
@@ -26,24 +24,25 @@ from kakurenbo.contest.engine import (
     judge_release,
     judge_sample_attack,
     round_readmes,
+    round_results,
 )
-from kakurenbo.contest.facts import CONTEST_FILE, ContestFacts, read_facts
-from kakurenbo.contest.folders import Files
+from kakurenbo.contest.folders import CONTEST_FILE, ContestFacts, Files, read_facts
+from kakurenbo.contest.measure import Credit
+from kakurenbo.contest.phases import ANONYMIZE, ATTACK, Counting
 from kakurenbo.contest.preparation import PreparedRound
 from kakurenbo.contest.records import (
-    PUBLISHED,
-    SUPERSEDED,
     Refusal,
     RefusedAttachment,
     ReleaseRecord,
     limit_refusals,
     recorded,
-    round_results,
 )
 from kakurenbo.contest.results import (
     DISQUALIFIED,
     MISSING,
+    PUBLISHED,
     REFUSED,
+    SUPERSEDED,
     RoundResults,
     by_number,
     team_of,

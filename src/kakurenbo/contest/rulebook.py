@@ -7,7 +7,6 @@ It is generic in six types of its own: H handout, S submission, K knowledge, F f
 from __future__ import annotations
 
 import re
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +18,7 @@ import numpy as np
 
 from kakurenbo import __version__
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
-from kakurenbo.contest.credit import Credit
-from kakurenbo.contest.declarations import ANONYMIZE, ATTACK, FilePattern, Phase
-from kakurenbo.contest.facts import (
+from kakurenbo.contest.folders import (
     ATTACKERS,
     CONTEST_FILE,
     PUBLIC,
@@ -29,11 +26,12 @@ from kakurenbo.contest.facts import (
     TARGET,
     TEAM,
     ContestFacts,
+    ContestFolder,
+    Files,
     read_facts,
 )
-from kakurenbo.contest.folders import ContestFolder, Files
-from kakurenbo.contest.guesses import FoundGuess, Guesses, sort_guess_files
-from kakurenbo.contest.measure import Figure, Utility
+from kakurenbo.contest.measure import Credit, Figure, Utility
+from kakurenbo.contest.phases import ANONYMIZE, ATTACK, FilePattern, Phase
 from kakurenbo.contest.preparation import (
     Preparation,
     Publication,
@@ -41,13 +39,14 @@ from kakurenbo.contest.preparation import (
     Secrets,
 )
 from kakurenbo.contest.readme import readme_files
-from kakurenbo.contest.results import RoundResults, Standings, weights_of
+from kakurenbo.contest.records import FoundGuess, Guesses, sort_guess_files
+from kakurenbo.contest.results import RoundResults, RoundScores, Standings, rank_rounds, weights_of
 from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
-from kakurenbo.contest.standings import RoundScores, rank_rounds
 from kakurenbo.core import InputError, Schema, Source, collect_notices, table_bytes
 from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
 from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream
+from kakurenbo.methods import registry
 from kakurenbo.methods.base import Anonymizer, Attack, Release
 from kakurenbo.methods.parameters import Method, parameters_of
 
@@ -57,14 +56,6 @@ K = TypeVar("K")
 F = TypeVar("F")
 A = TypeVar("A")
 G = TypeVar("G")
-
-RENAMED = {
-    "check_release": "read_release",
-    "check_guess": "read_guess",
-    "credit": "score_guess",
-    "grade": "secret_measures",
-}
-"""Steps of a rulebook by the names that they had before."""
 
 
 @dataclass(frozen=True)
@@ -146,15 +137,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """Second names that files may give to columns."""
     upper_bounds: ClassVar[tuple[str, ...]] = ()
     """Those of ``threshold_values`` that a figure must not exceed; it must reach the others."""
-
-    def __init_subclass__(cls, **arguments: Any) -> None:
-        """Take steps that a subclass still defines by their former names."""
-        super().__init_subclass__(**arguments)
-        for former, name in RENAMED.items():
-            if former in cls.__dict__ and name not in cls.__dict__:
-                message = f"{cls.__name__}.{former}: the step is called {name} now"
-                warnings.warn(message, DeprecationWarning, stacklevel=2)
-                setattr(cls, name, cls.__dict__[former])
 
     # -- options ---------------------------------------------------------------------------------------------------
 
@@ -568,3 +550,36 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
 AnyRulebook = Rulebook[Any, Any, Any, Any, Any, Any]
 """A rulebook whose own types do not matter: folders in, folders out."""
+
+
+# -- which methods play ------------------------------------------------------------
+
+AnyMethod = Anonymizer | Attack[Any, Any]
+
+
+def fits(rulebook: type[AnyRulebook], method: type[AnyMethod]) -> bool:
+    """Whether a method, with parameters of some kind, plays a rulebook.
+
+    An anonymizer does where it accepts the schema of the tables that it would be given, an attack where the knowledge that
+    the rulebook gives is the one it takes.
+    """
+    if issubclass(method, Anonymizer):
+        return method.accepts(rulebook.schema)
+    return issubclass(rulebook.knowledge, method.knowledge)
+
+
+def misfit(rulebook: type[AnyRulebook], method: AnyMethod) -> str | Message:
+    """Why a method with its parameters does not play a rulebook, as the end of a sentence; empty where it does."""
+    if not fits(rulebook, type(method)):
+        return Message("misfit.contest", {"rulebook": rulebook.name})
+    reason = method.unfit(rulebook.schema) if isinstance(method, Anonymizer) else ""
+    return Message("misfit.tables", {"rulebook": rulebook.name, "reason": reason}) if reason else ""
+
+
+def rulebooks_for(method: type[AnyMethod]) -> tuple[str, ...]:
+    """Names of the installed rulebooks that a method plays."""
+    return tuple(
+        name
+        for name in registry.names("rulebooks")
+        if fits(registry.load("rulebooks", name), method)
+    )

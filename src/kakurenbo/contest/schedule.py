@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kakurenbo.contest.declarations import ANONYMIZE, ATTACK
+from kakurenbo.contest.phases import ANONYMIZE, ATTACK
 from kakurenbo.core import InputError, Source, read_toml
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Message, is_known, render

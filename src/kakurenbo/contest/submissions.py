@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kakurenbo.contest.declarations import ANONYMIZE, Counting
+from kakurenbo.contest.phases import ANONYMIZE, Counting
 from kakurenbo.contest.results import by_number
 from kakurenbo.contest.rulebook import AnyRulebook
 from kakurenbo.core import README_FILES, InputError, Problems, Severity, Source

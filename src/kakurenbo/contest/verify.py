@@ -15,13 +15,12 @@ from kakurenbo.contest.commitments import (
     NOT_COMMITTED,
     OPENING_FILE,
     Finding,
+    check_commitments,
     digest,
     scope_of,
-    verify,
 )
 from kakurenbo.contest.engine import prepare
-from kakurenbo.contest.facts import read_facts
-from kakurenbo.contest.folders import Files
+from kakurenbo.contest.folders import Files, read_facts
 from kakurenbo.contest.preparation import PreparedRound
 from kakurenbo.contest.rounds import publish_again
 from kakurenbo.contest.rulebook import AnyRulebook
@@ -93,7 +92,7 @@ def _check_commitments(
             "error.other_scope", at=place, theirs=repr(scope_of(commitments)), ours=repr(scope)
         )
     committed = files.without(commitments_file, opening_file)
-    findings = verify(commitments, files[opening_file], committed)
+    findings = check_commitments(commitments, files[opening_file], committed)
     findings += [Finding(name, NOT_COMMITTED, what) for name, what in files.strays.items()]
     if present not in (None, commitments):
         why = "it is not the one that was published"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kakurenbo.core.archives import archive_bytes, is_archive, open_archive
     from kakurenbo.core.csv import Layout, Row, read_cells, read_table, table_bytes
     from kakurenbo.core.documents import json_object, read_json, read_toml
-    from kakurenbo.core.messages import Message, Phrase
+    from kakurenbo.core.messages import Message
     from kakurenbo.core.problems import (
         LISTED_PER_FILE,
         InputError,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "kakurenbo.core.archives": ("archive_bytes", "is_archive", "open_archive"),
     "kakurenbo.core.documents": ("json_object", "read_json", "read_toml"),
-    "kakurenbo.core.messages": ("Message", "Phrase"),
+    "kakurenbo.core.messages": ("Message",),
     "kakurenbo.core.statistics": ("Coarsening", "Moments"),
     "kakurenbo.core.problems": (
         "LISTED_PER_FILE",
@@ -122,7 +122,6 @@ __all__ = [
     "Layout",
     "Message",
     "Moments",
-    "Phrase",
     "Problem",
     "ProblemCollector",
     "Problems",

@@ -17,7 +17,7 @@ from kakurenbo.contest import (
     Standing,
     Standings,
     by_number,
-    rank,
+    rank_scores,
     team_of,
 )
 from kakurenbo.contest.records import Refusal, ReleaseRecord
@@ -343,9 +343,9 @@ def _means(
         has_rank = mean is not None and any(line.rank is not None for line in of_team)
         (with_rank if has_rank else without_rank)[team] = mean
         values[team] = list(map(float, scores))
-    unranked = rank(without_rank, lowest_wins=lowest_wins)
+    unranked = rank_scores(without_rank, lowest_wins=lowest_wins)
     in_order = [
-        *rank(with_rank, lowest_wins=lowest_wins),
+        *rank_scores(with_rank, lowest_wins=lowest_wins),
         *(replace(line, rank=None) for line in unranked),
     ]
     ranked_lines = []

@@ -8,8 +8,8 @@ from dataclasses import replace
 from statistics import fmean
 
 from kakurenbo.contest import Chance, Figure, Measurement, RoundResults, team_of
-from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
-from kakurenbo.contest.results import DISQUALIFIED
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.results import DISQUALIFIED, PUBLISHED
 from kakurenbo.reports.document import (
     AttackEntry,
     AttackerEntry,

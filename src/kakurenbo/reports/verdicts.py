@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from kakurenbo.contest import Measurement, Unit, team_of
 from kakurenbo.contest.readme import judges_text
-from kakurenbo.contest.records import PUBLISHED
-from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, NO_AWARDS, REFUSED
+from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, NO_AWARDS, PUBLISHED, REFUSED
 from kakurenbo.core.messages import LANGUAGES, is_known, render, retold
 from kakurenbo.reports.document import (
     AttackEntry,

@@ -15,10 +15,10 @@ import msgspec
 from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, KEPT, OPENING_FILE, digest
 from kakurenbo.contest.engine import PublishedTargets, ReleaseOutcome
-from kakurenbo.contest.records import PUBLISHED, ReleaseRecord
-from kakurenbo.contest.results import DISQUALIFIED, MISSING
+from kakurenbo.contest.phases import JudgedSubmission, scored_submissions
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.results import DISQUALIFIED, MISSING, PUBLISHED
 from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
-from kakurenbo.contest.scored_submissions import JudgedSubmission, scored_submissions
 from kakurenbo.contest.submissions import SubmittedFiles
 from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import json_bytes, read_file

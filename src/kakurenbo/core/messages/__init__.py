@@ -22,12 +22,9 @@ from kakurenbo.core.messages.catalogue import (
 )
 from kakurenbo.core.messages.retelling import retold
 
-Phrase = Message
-
 __all__ = [
     "LANGUAGES",
     "Message",
-    "Phrase",
     "Wording",
     "add",
     "escaped",

@@ -20,7 +20,7 @@ from zipstream import ZIP_DEFLATED, ZipStream
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, by_number
 from kakurenbo.contest.commitments import digest
-from kakurenbo.contest.facts import ContestFacts
+from kakurenbo.contest.folders import ContestFacts
 from kakurenbo.contest.records import ReleaseRecord
 from kakurenbo.contest.rounds import RELEASES_FILE
 from kakurenbo.core import LISTED_PER_FILE, Problems, json_bytes

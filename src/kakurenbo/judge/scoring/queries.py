@@ -82,7 +82,7 @@ def scores(submission: Submission, user: Anybody, now: datetime) -> dict[str, An
     gives scores ``measurements`` and ``notices``; of guesses ``targets``, ``refused``, ``notices``. ``rejudged`` tells what
     each rejudging that was applied changed of all this. What guesses ``earned`` only after the end.
     """
-    from kakurenbo.contest import Feedback  # with the rulebook: loaded where it is needed
+    from kakurenbo.contest import Feedback
     from kakurenbo.judge.contests.rulebooks import declared_phase
 
     ended = permissions.has_ended(submission.entry.round.contest, now)

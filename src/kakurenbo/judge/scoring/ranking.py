@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from kakurenbo.contest import AnyRulebook, Credit, RoundResults
-from kakurenbo.contest.facts import ContestFacts
-from kakurenbo.contest.records import SUPERSEDED, ReleaseRecord, round_results
-from kakurenbo.contest.results import DISQUALIFIED
+from kakurenbo.contest.engine import round_results
+from kakurenbo.contest.folders import ContestFacts
+from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.results import DISQUALIFIED, SUPERSEDED
 from kakurenbo.core.errors import UsageError
 from kakurenbo.reports import PlayerEntry, make_document
 

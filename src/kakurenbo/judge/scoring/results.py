@@ -116,9 +116,7 @@ def is_shown(round: Round) -> bool:
     begun = round.phases.exclude(state=PhaseState.WAITING).order_by("-opens_at").first()
     if begun is None or begun.state == PhaseState.CLOSED:
         return begun is not None
-    from kakurenbo.contest import (
-        Feedback,
-    )  # with the rulebook, which a worker at rest does without
+    from kakurenbo.contest import Feedback
     from kakurenbo.judge.contests.rulebooks import declared_phase
 
     return begun.visibility == Visibility.LIVE and declared_phase(begun).feedback is Feedback.SCORES

@@ -26,8 +26,7 @@ from kakurenbo.contest.engine import (
     judge_release,
     sample_attack,
 )
-from kakurenbo.contest.records import PUBLISHED
-from kakurenbo.contest.results import FAILED, REFUSED
+from kakurenbo.contest.results import FAILED, PUBLISHED, REFUSED
 from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.submissions import SubmittedFiles, list_submission
 from kakurenbo.core import InputError, Problem, Problems, Source, read_file, write_folder

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from kakurenbo.contest.records import PUBLISHED
+from kakurenbo.contest.results import PUBLISHED
 from kakurenbo.judge.contests.models import PhaseState, Round
 from kakurenbo.judge.scoring.models import (
     Earned,

@@ -8,8 +8,7 @@ from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 
-from kakurenbo.contest import Feedback
-from kakurenbo.contest import scored_submissions as rule
+from kakurenbo.contest import Feedback, phases
 from kakurenbo.core.messages import language, render
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase, rules_of
@@ -35,7 +34,7 @@ def counting(entry: Entry, phase: Phase) -> Counted:
     scored = Submission.objects.filter(entry=entry, phase=phase, state=State.SCORED)
     in_order = _judged(scored).order_by("received_at", "number")
     measure = rules_of(phase.round.contest).utility_score
-    return rule.scored_submissions(
+    return phases.scored_submissions(
         declared_phase(phase), [_scored(one) for one in in_order], measure
     )
 
@@ -43,7 +42,9 @@ def counting(entry: Entry, phase: Phase) -> Counted:
 def which_counts(reason: str, keep: int, spoken: str = "") -> str:
     """The words of a reason, in a language or in that of the moment; ``keep``: how many entries of a team count at most."""
     return render(
-        f"counts.{reason}", {"keep": keep} if reason == rule.LAST_FEW else {}, spoken or language()
+        f"counts.{reason}",
+        {"keep": keep} if reason == phases.LAST_FEW else {},
+        spoken or language(),
     ).message
 
 
@@ -59,9 +60,9 @@ def why_it_counts(submission: Submission, counting: Mapping[UUID, str]) -> str:
         declared.feedback is Feedback.SCORES or submission.entry.team.contest.ended_at is not None
     )
     reason = counting[submission.pk]
-    if reason == rule.BELOW and submission.targets.filter(published=True).exists():
+    if reason == phases.BELOW and submission.targets.filter(published=True).exists():
         reason = _PUBLISHED_BELOW  # it was judged again since: attackers have it
-    return which_counts(reason, declared.keep) if tells_scores or reason != rule.BEST else ""
+    return which_counts(reason, declared.keep) if tells_scores or reason != phases.BEST else ""
 
 
 def name_fields(entry: Entry) -> dict[str, str]:
@@ -95,9 +96,9 @@ def _judged(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     return related.prefetch_related("files__blob", judgings)
 
 
-def _scored(submission: Submission) -> rule.JudgedSubmission[Submission]:
+def _scored(submission: Submission) -> phases.JudgedSubmission[Submission]:
     number, targets = submission.number or 0, tuple(targets_of(submission))
-    return rule.JudgedSubmission(
+    return phases.JudgedSubmission(
         submission, number, submission.chosen_at, _record(submission), targets
     )
 

@@ -14,7 +14,7 @@ from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
 from kakurenbo.contest import Counting, FilePattern
-from kakurenbo.contest.declarations import size_limit
+from kakurenbo.contest.phases import size_limit
 from kakurenbo.contest.submissions import (
     MAX_BYTES,
     MAX_FILES,

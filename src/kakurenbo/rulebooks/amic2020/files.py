@@ -9,7 +9,7 @@ from pathlib import Path
 from kakurenbo.attacks.membership import MembershipKnowledge
 from kakurenbo.contest import Anonymizer, AnyRulebook, ContestFolder, FilePattern
 from kakurenbo.contest.bases import MembershipAnswer, read_rows
-from kakurenbo.contest.facts import TARGET
+from kakurenbo.contest.folders import TARGET
 from kakurenbo.core import (
     InputError,
     Layout,

@@ -7,9 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from kakurenbo.contest import Credit, RoundResults, Standing, Standings, rank, two_digits
-from kakurenbo.contest.results import NO_AWARDS
-from kakurenbo.contest.standings import RoundScores, best_attack, check_names, rank_rounds
+from kakurenbo.contest import Credit, RoundResults, Standing, Standings, rank_scores, two_digits
+from kakurenbo.contest.results import (
+    NO_AWARDS,
+    RoundScores,
+    best_attack,
+    check_team_names,
+    rank_rounds,
+)
 from kakurenbo.core import ProblemCollector, Row, Severity, Source, read_cells
 from kakurenbo.core.messages import render
 from kakurenbo.rulebooks.amic2020.files import GUESSES
@@ -57,7 +62,7 @@ def round_scores(results: RoundResults) -> RoundScores:
     anonymization = {
         team: 1 - best_attack(results, team, results.share) for team in results.in_play
     }
-    ranked = rank({team: anonymization[team] for team in results.ranked_targets})
+    ranked = rank_scores({team: anonymization[team] for team in results.ranked_targets})
     attack = {}
     for attacker in results.attackers:
         first = [line.team for line in ranked if line.team != attacker][:FIRST]
@@ -101,7 +106,7 @@ def read_matrix(source: Source) -> RoundResults:
     targets = [two_digits(cell) for cell in rows[0][1][1:]]
     attackers = [two_digits(row[0]) for _, row in rows[1:]]
     for names, (row, _) in ((targets, rows[0]), (attackers, rows[1])):
-        check_names(problems, names, row, "amic2020.matrix_name")
+        check_team_names(problems, names, row, "amic2020.matrix_name")
     credits = _credits(problems, targets, rows[1:])
     problems.check()
     unranked = frozenset({SAMPLE_ATTACK} & set(attackers))

@@ -20,7 +20,7 @@ from kakurenbo.contest import (
     as_decimal,
     awarded,
     by_number,
-    rank,
+    rank_scores,
     shown_unranked,
     team_of,
     two_digits,
@@ -197,7 +197,7 @@ def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standi
         scores[team_of(table)] = one.score if lowest is None else min(lowest, one.score)
     notes = {team: why_out(team, rounds) for team, score in scores.items() if score is None}
     ranked_scores = {team: scores[team] for team in scores if team not in results.excluded}
-    ranked = rank(ranked_scores, notes, lowest_wins=True)
+    ranked = rank_scores(ranked_scores, notes, lowest_wins=True)
     excluded = {team: scores[team] for team in scores if team in results.excluded}
     lines = (*ranked, *shown_unranked(excluded, notes))
     first_scores = {line.score for line in ranked if line.rank == 1}
@@ -284,7 +284,7 @@ def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standi
         team: _OWN_TABLE if team in owners else _OTHER_TABLE if team in guessing else MISSING
         for team in nothing
     }
-    return (*rank(rates, notes), *shown_unranked(shown, notes))
+    return (*rank_scores(rates, notes), *shown_unranked(shown, notes))
 
 
 # -- tables from files ------------------------------------------------------------------------------------------------

@@ -12,10 +12,17 @@ from math import comb
 from typing import Any
 
 from kakurenbo.attacks.linkage import CHOICES, LinkageGuess
-from kakurenbo.contest import Chance, Credit, RoundResults, Standings, as_decimal, rank, two_digits
-from kakurenbo.contest import standings as contest_standings
-from kakurenbo.contest.results import DISQUALIFIED
-from kakurenbo.contest.standings import best_attack, check_names, rank_rounds
+from kakurenbo.contest import (
+    Chance,
+    Credit,
+    RoundResults,
+    Standings,
+    as_decimal,
+    rank_scores,
+    two_digits,
+)
+from kakurenbo.contest import results as contest_results
+from kakurenbo.contest.results import DISQUALIFIED, best_attack, check_team_names, rank_rounds
 from kakurenbo.core import ProblemCollector, Row, Severity, Source, read_cells
 from kakurenbo.rulebooks.pwscup2021.files import Answer
 
@@ -94,7 +101,7 @@ def blind_guessing(people: int, kept: int, rows: int, d: float) -> Chance:
 
 
 @dataclass(frozen=True)
-class RoundScores(contest_standings.RoundScores):
+class RoundScores(contest_results.RoundScores):
     """R_i of every release that takes part, whether in play or disqualified, and A_j of everybody who attacks."""
 
     first: tuple[str, ...]
@@ -111,7 +118,7 @@ class RoundScores(contest_standings.RoundScores):
             return Fraction(0) if credit is None else as_decimal(credit.hits)
 
         anonymization = {team: best_attack(results, team, danger_of) for team in results.in_play}
-        ranked = rank(
+        ranked = rank_scores(
             {team: anonymization[team] for team in results.ranked_targets}, lowest_wins=True
         )
         first = tuple(line.team for line in ranked if line.rank is not None and line.rank <= FIRST)
@@ -167,7 +174,7 @@ def read_matrix(source: Source) -> RoundResults:
         problems.add("pwscup2021.no_matrix", severity=Severity.MALFORMED)
         raise problems.error()
     for names, (row, _) in ((targets, rows[0]), (attackers, rows[1])):
-        check_names(problems, names, row, "pwscup2021.matrix_name")
+        check_team_names(problems, names, row, "pwscup2021.matrix_name")
     credits = _credits(problems, columns, body)
     problems.check()
     unranked = frozenset({SAMPLE_ATTACK} & set(attackers))

@@ -18,15 +18,14 @@ from kakurenbo.contest import (
     Standings,
     as_decimal,
     awarded,
-    rank,
+    rank_scores,
     shown_unranked,
     team_of,
     two_digits,
     why_no_attack,
     why_out,
 )
-from kakurenbo.contest.results import DISQUALIFIED, WITHDREW
-from kakurenbo.contest.standings import best_attack
+from kakurenbo.contest.results import DISQUALIFIED, WITHDREW, best_attack
 from kakurenbo.core import ProblemCollector, Row, Severity, Source, read_cells
 from kakurenbo.rulebooks.pwscup2024.targets import Answer
 
@@ -105,7 +104,7 @@ class RoundScores:
         anonymity = {team: FULL - best_attack(results, team, hits) for team in results.in_play}
         utility = {team: as_decimal(results.utility[team]) for team in results.in_play}
         total = {team: total_score(anonymity[team], utility[team]) for team in results.in_play}
-        ranked = rank({team: total[team] for team in results.ranked_targets})
+        ranked = rank_scores({team: total[team] for team in results.ranked_targets})
         first = [line.team for line in ranked][:FIRST]
         attack = {}
         for attacker in results.attackers:
@@ -147,9 +146,9 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
         total |= {team: None for team, why in results.out.items() if why == DISQUALIFIED}
     attack = {team: _weighed(attacks, weights, team) for team in everybody | unranked}
     notes = {team: why_out(team, rounds) for team in total}
-    by_total = rank({team: total[team] for team in teams}, notes)
+    by_total = rank_scores({team: total[team] for team in teams}, notes)
     no_attack = {team: why_no_attack(team, rounds) for team in teams}
-    by_attack = rank({team: attack[team] for team in teams}, no_attack)
+    by_attack = rank_scores({team: attack[team] for team in teams}, no_attack)
     total_lines = by_total + shown_unranked(
         {team: total[team] for team in excluded & anonymizers}, notes
     )

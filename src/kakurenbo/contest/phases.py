@@ -1,13 +1,17 @@
-"""What a rulebook declares of its contest: phases, the files of an entry, how many tries there are, and which of them count."""
+"""Phases of a contest: the files of a submission, submission limits, and which submissions are scored."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import PurePath
+from typing import Any, Generic, TypeVar
+
+from kakurenbo.contest.measure import Credit
+from kakurenbo.contest.results import PUBLISHED
 
 _FIELDS = {
     "round": r"[a-z][a-z0-9]*",
@@ -208,3 +212,106 @@ def size_limit(patterns: Sequence[FilePattern], name: str) -> int:
     """How large a file of this name may be; one of an unknown name, of which the check will tell, as large as any."""
     fitting = [pattern.max_bytes for pattern in patterns if pattern.parse(name) is not None]
     return max(fitting or [pattern.max_bytes for pattern in patterns])
+
+
+# -- which submissions are scored ------------------------------------------------------------
+
+LATEST, LAST_FEW, BEST, CHOSEN = "latest", "last_few", "best", "chosen"
+NOT_CHOSEN, BELOW = "not_chosen", "below_threshold"
+ON_TARGETS, BEST_ON_TARGETS = "latest_on_targets", "best_on_targets"
+"""Reasons why a submission is scored."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class JudgedSubmission(Generic[T]):
+    """A submission that was judged.
+
+    Attributes
+    ----------
+    key : T
+        What the caller knows it by.
+    number : int
+        In the order of submission.
+    chosen_at : Any
+        When the team chose it last; None where it never did.
+    record : mapping
+        Of a release, what became of it (``ReleaseRecord``).
+    targets : tuple of str
+        Of guesses, the releases they are about.
+    """
+
+    key: T
+    number: int
+    chosen_at: Any = None
+    record: Mapping[str, Any] = field(default_factory=dict)
+    targets: tuple[str, ...] = ()
+
+
+def scored_submissions(
+    phase: Phase, submissions: Sequence[JudgedSubmission[T]], utility_score: str = ""
+) -> list[tuple[T, str]]:
+    """Return the submissions of one team that are scored, in order, each with the reason.
+
+    Of releases those that reach every threshold come first; where none does, the latest is scored as it is, and is out. Of
+    guesses a submission is scored for the targets it is about, each for itself.
+
+    Parameters
+    ----------
+    phase : Phase
+    submissions : sequence of JudgedSubmission
+        One team's, in order.
+    utility_score : str
+        The measure that makes one release better than another, where the best is scored.
+    """
+    chosen = [submission for submission in submissions if submission.chosen_at is not None]
+    if phase.counts is Counting.CHOSEN and chosen:
+        last = max(chosen, key=lambda submission: (submission.chosen_at, submission.number))
+        return [(last.key, CHOSEN)]
+    if phase.name != ANONYMIZE and phase.counts is Counting.BEST:
+        return [(submission.key, BEST_ON_TARGETS) for submission in submissions]
+    if phase.name != ANONYMIZE:
+        latest = {
+            target: submission.number for submission in submissions for target in submission.targets
+        }
+        numbers = set(latest.values())
+        return [
+            (submission.key, ON_TARGETS)
+            for submission in submissions
+            if submission.number in numbers
+        ]
+    valid = [
+        submission for submission in submissions if submission.record.get("state") == PUBLISHED
+    ]
+    if not valid:
+        return [(submission.key, BELOW) for submission in submissions[-1:]]
+    if phase.counts is Counting.LAST_FEW:
+        return [(submission.key, LAST_FEW) for submission in valid[-phase.keep :]]
+    if phase.counts is Counting.BEST:
+        best = max(valid, key=lambda item: (_utility(item.record, utility_score), item.number))
+        return [(best.key, BEST)]
+    return [(valid[-1].key, NOT_CHOSEN if phase.counts is Counting.CHOSEN else LATEST)]
+
+
+def _utility(record: Mapping[str, Any], name: str) -> float:
+    """Return the score of a release, turned so that more is better."""
+    for measured in record.get("measurements", ()):
+        if measured["name"] == name:
+            value = float(measured["value"])
+            return value if measured["higher_is_better"] else -value
+    return float("-inf")
+
+
+def scores_per_target(
+    phase: Phase, scores: Iterable[tuple[str, Credit]]
+) -> tuple[Mapping[str, Credit], Mapping[str, tuple[Credit, ...]]]:
+    """Return an attacker's score at each target: the best or the latest; and all tries where there were more."""
+    tries: dict[str, tuple[Credit, ...]] = {}
+    for target, score in scores:
+        tries[target] = (*tries.get(target, ()), score)
+    is_best = phase.counts is Counting.BEST
+    counting = {
+        target: max(credits, key=lambda credit: credit.accuracy) if is_best else credits[-1]
+        for target, credits in tries.items()
+    }
+    return counting, {target: credits for target, credits in tries.items() if len(credits) > 1}
