@@ -29,6 +29,7 @@ from kakurenbo.cli.options import (
     command,
     integer,
 )
+from kakurenbo.cli.terminal import console, plain_table
 from kakurenbo.contest import ANONYMIZE, ATTACK, FilePattern
 from kakurenbo.contest.commitments import digest
 from kakurenbo.contest.phases import size_limit
@@ -256,14 +257,14 @@ def _print_measurements(measurements: Sequence[Entry]) -> None:
     from kakurenbo.reports.numbers import shown_value
 
     headings = (text(f"measure.{heading}") for heading in ("score", "value", "threshold"))
-    table = output.plain_table(*headings, "")
+    table = plain_table(*headings, "")
     for measured in measurements:
         bounds = ("≥", measured.get("minimum")), ("≤", measured.get("maximum"))
         needed = [f"{sign} {shown_value(bound)}" for sign, bound in bounds if bound is not None]
         passes = measured.get("passes")
         mark = "" if passes is None else passes_text(passes)
         table.add_row(measured["name"], shown_value(measured["value"]), " ".join(needed), mark)
-    output.console().print(table)
+    console().print(table)
 
 
 # -- status ----------------------------------------------------------------------------------------
@@ -272,7 +273,7 @@ def _print_measurements(measurements: Sequence[Entry]) -> None:
 @command("status", click.Argument(["contest"], required=False), *JUDGE_OPTIONS, JSON)
 def status(contest: str | None, server: str | None, token_file: Path | None, as_json: bool) -> None:
     if contest is not None and server is None:
-        from kakurenbo.cli.listing import facts_folder, print_facts
+        from kakurenbo.cli.facts import facts_folder, print_facts
 
         if folder := facts_folder(Path(contest)):
             print_facts(folder, as_json)
@@ -289,7 +290,7 @@ def status(contest: str | None, server: str | None, token_file: Path | None, as_
 
 
 def _table(*headings: str) -> Any:
-    return output.plain_table(*(text(f"status.{heading}") for heading in headings))
+    return plain_table(*(text(f"status.{heading}") for heading in headings))
 
 
 def _print_contests(account: Entry) -> None:
@@ -298,7 +299,7 @@ def _print_contests(account: Entry) -> None:
         team = contest["team"]
         shown = "" if team is None else f"{team['number']} {team['name']}"
         table.add_row(*map(escape, (contest["slug"], contest["title"], contest["rulebook"], shown)))
-    output.console().print(table)
+    console().print(table)
 
 
 def _print_phase(phase: Entry) -> None:
@@ -308,7 +309,7 @@ def _print_phase(phase: Entry) -> None:
         times["opens"] = _local_time(phase["opens_at"])
     state = text(f"judge_phase.{phase['state']}", **times)
     title = f"[bold]{escape(phase['round'])} {escape(phase['kind'])}[/]"
-    output.console().print(f"{title} {escape(state)}")
+    console().print(f"{title} {escape(state)}")
     if phase.get("disqualified"):
         output.print_line(text("status.disqualified", reason=phase["disqualified"]))
     else:
@@ -328,7 +329,7 @@ def _print_phase(phase: Entry) -> None:
             retold(entry["counts"] or ""),
         ]
         table.add_row(*map(escape, cells))
-    output.console().print(table)
+    console().print(table)
 
 
 def _local_time(moment: str | None) -> str:

@@ -12,27 +12,27 @@ TABLE = "table"
 """What takes the place of a rulebook where there is no contest."""
 _TEAM, _ATTACKER = "01", "02"
 _TEMPLATES = {
-    "prepare": "prepare {rulebook} -o contest --teams 2",
-    "publish": "publish {rulebook} contest submissions -o phase",
-    "attach": "attach {rulebook} contest phase questionnaires -o phase-2",
-    "anonymize": "anonymize {rulebook} {anonymizers} contest/teams/01 {release}{options}",
-    "attack": "attack {rulebook} {attacks} phase/targets/01 -o {guess}{options}",
-    "check": "check {rulebook} contest/teams/01 {release}",
-    "measure": "measure {rulebook} contest/teams/01 {release}",
-    "generate": "generate {rulebook} -o population.csv",
-    "sample": "sample {rulebook} population.csv -o sample.csv",
-    "credit": "credit {rulebook} phase/answers/01 {guess}",
-    "score": "score {rulebook} phase guesses -o results.json",
-    "run": "run {rulebook} -o run",
-    "verify": "verify {rulebook} contest phase",
-    "report": "report run",
-    "backup": "judge backup --home judge judge.backup",
-    "restore": "judge restore judge.backup --home judge-again",
-    "schema": "schema original.csv -o schema.toml",
-    "audit": "audit original.csv release.csv --holdout holdout.csv -o report.html",
-    "data": "data import adult adult.data adult.test",
+    "prepare": "kakurenbo prepare {rulebook} -o contest --teams 2",
+    "publish": "kakurenbo publish {rulebook} contest submissions -o phase",
+    "attach": "kakurenbo attach {rulebook} contest phase questionnaires -o phase-2",
+    "anonymize": "kakurenbo anonymize {rulebook} {anonymizers} contest/teams/01 {release}{options}",
+    "attack": "kakurenbo attack {rulebook} {attacks} phase/targets/01 -o {guess}{options}",
+    "check": "kakurenbo check {rulebook} contest/teams/01 {release}",
+    "measure": "kakurenbo measure {rulebook} contest/teams/01 {release}",
+    "generate": "kakurenbo generate {rulebook} -o population.csv",
+    "sample": "kakurenbo sample {rulebook} population.csv -o sample.csv",
+    "credit": "kakurenbo credit {rulebook} phase/answers/01 {guess}",
+    "score": "kakurenbo score {rulebook} phase guesses -o results.json",
+    "run": "kakurenbo run {rulebook} -o run",
+    "verify": "kakurenbo verify {rulebook} contest phase",
+    "report": "kakurenbo report run",
+    "backup": "kakurenbo judge backup --home judge judge.backup",
+    "restore": "kakurenbo judge restore judge.backup --home judge-again",
+    "schema": "kakurenbo schema original.csv -o schema.toml",
+    "audit": "kakurenbo audit original.csv release.csv --holdout holdout.csv -o report.html",
+    "data": "kakurenbo data import adult adult.data adult.test",
 }
-_GENERATE_TABLE = "generate table hospital -o original.csv --holdout holdout.csv"
+_GENERATE_TABLE = "kakurenbo generate table hospital -o original.csv --holdout holdout.csv"
 _TABLE_OPTIONS = {
     "kanony": "--columns sex,ward",
     "pipeline": "--steps 'swap|rr:p=0.9'",
@@ -52,15 +52,13 @@ def example(command: str, rulebook: str = "", method: str = "", *_: str) -> str:
     template = _TEMPLATES.get(command, "")
     if rulebook == TABLE and command == "anonymize":
         method = method or "rr"
-        template = f"anonymize table {method} original.csv release.csv"
+        template = f"kakurenbo anonymize table {method} original.csv release.csv"
         template = " ".join(filter(None, (template, _TABLE_OPTIONS.get(method))))
     elif rulebook == TABLE and command == "generate":
         template = _GENERATE_TABLE
     elif not rulebook and "{rulebook}" in template:
         template = ""
-    if not template:
-        return ""
-    return f"kakurenbo {template.format_map(_parts(template, rulebook, method))}"
+    return template.format_map(_parts(template, rulebook, method))
 
 
 def _parts(template: str, rulebook: str, method: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import click
 
 from kakurenbo import __version__
-from kakurenbo.cli.options import JSON, Group, Option, argument, command, given_options, integer
+from kakurenbo.cli.options import JSON, Group, Option, argument, command, integer, typed
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import language, text
 from kakurenbo.methods import registry
@@ -69,7 +69,7 @@ def _serve_option(name: str, **settings: Any) -> Option:
     _serve_option(
         "retain-days", type=integer(1, 3650), default=30, show_default=True, metavar="DAYS"
     ),
-    code="judge_serve.help",
+    about="judge_serve.help",
 )
 def serve(
     home: Path | None,
@@ -114,8 +114,10 @@ def serve(
 
 def _check_workers_only(workers: int) -> None:
     """Refuse what makes no sense for workers of a judge on another machine."""
-    if given := given_options(_WEB_OPTIONS):
-        raise UsageError("judge_serve.workers_only_takes_no", option=given[0])
+    for name in _WEB_OPTIONS:
+        if typed(name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError("judge_serve.workers_only_takes_no", option=option)
     if not workers:
         raise UsageError("judge_serve.workers_only_none")
     if not os.environ.get(_DATABASE):
@@ -297,17 +299,17 @@ def _print_check(check: Mapping[str, Any]) -> None:
     """Print a check; what is longer than a line goes on below, indented."""
     from rich.text import Text
 
-    from kakurenbo.cli import output
+    from kakurenbo.cli.terminal import console
 
-    console = output.console()
+    out = console()
     # A self-test names its rulebook behind a colon.
     name, _, rulebook = str(check["name"]).partition(":")
     heading = f"{text(f'doctor.heading.{name}')} {rulebook}".rstrip()
     mark = text("cli.doctor_ok" if check["ok"] else "cli.doctor_fails")
     line = Text(f"{mark} {heading}: {check['detail']}")
-    first, *rest = line.wrap(console, console.width - _INDENT)
+    first, *rest = line.wrap(out, out.width - _INDENT)
     for part in (first, *(Text(" " * _INDENT) + part for part in rest)):
-        console.print(part, no_wrap=True, overflow="ignore", crop=False)
+        out.print(part, no_wrap=True, overflow="ignore", crop=False)
 
 
 def _packages() -> str:

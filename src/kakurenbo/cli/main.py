@@ -75,16 +75,22 @@ class Commands(click.Group):
             group = self.get_command(ctx, group_name)
             assert isinstance(group, click.Group)
             return group.get_command(ctx, name)
-        if cmd_name in MODULES:
-            module = importlib.import_module(f"kakurenbo.cli.{MODULES[cmd_name]}")
-            command: click.Command = vars(module)["list_" if cmd_name == "list" else cmd_name]
-            return command
-        if cmd_name.startswith("-") or ctx.resilient_parsing:
+        if cmd_name not in MODULES:
             return None
-        from kakurenbo.methods.registry import nearest_name
+        module = importlib.import_module(f"kakurenbo.cli.{MODULES[cmd_name]}")
+        command: click.Command = vars(module)["list_" if cmd_name == "list" else cmd_name]
+        return command
 
-        near = nearest_name(cmd_name, [*MODULES, *ALIASES])
-        ctx.fail(text("cli.no_verb_but" if near else "cli.no_verb", name=cmd_name, near=near))
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in MODULES and name not in ALIASES and not name.startswith("-"):
+            from kakurenbo.methods.registry import nearest_name
+
+            near = nearest_name(name, [*MODULES, *ALIASES])
+            ctx.fail(text("cli.no_verb_but" if near else "cli.no_verb", name=name, near=near))
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, MODULES))

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from kakurenbo.core import STANDARD_INPUT, STANDARD_OUTPUT, check_file, check_place
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.messages import language, of_click, text, text_or
 from kakurenbo.methods import registry
 
 TABLE_ENDINGS = (".csv", ".csv.gz")
@@ -116,7 +116,7 @@ class Option(click.Option):
         self.code = code or f"option.{self.name}"
 
     @property
-    def help(self) -> str:  # type: ignore[override]
+    def help(self) -> str:
         return text(self.code)
 
     @help.setter
@@ -133,7 +133,7 @@ class Explained(click.Command):
     about = ""
 
     @property
-    def help(self) -> str:  # type: ignore[override]
+    def help(self) -> str:
         about = self.about or f"help.{self.name}"
         return text_or(about, about)
 
@@ -142,8 +142,10 @@ class Explained(click.Command):
         """Ignore the empty help that click sets."""
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        self._help_option = None  # click may have made it in another language
-        return super().get_help_option(ctx)
+        option = super().get_help_option(ctx)
+        if option is not None:  # click may have made it in another language
+            option.help = of_click("Show this message and exit.", language())
+        return option
 
 
 class Command(Explained):

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.markup import escape
 
 from kakurenbo.cli import output
 from kakurenbo.cli.options import (
     DISQUALIFIED,
     JSON,
-    NAMES,
     OUT,
     OUT_FOLDER_OPTION,
     PATH,
@@ -24,8 +22,8 @@ from kakurenbo.cli.options import (
     Option,
     argument,
     names,
-    rulebook_command,
 )
+from kakurenbo.cli.plugins import rulebook_command
 from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
@@ -63,7 +61,7 @@ _MAX_TEAMS = 9999
     OUT_FOLDER_OPTION,
     Option("--teams", required=True, metavar="N|NN,NN"),
     UNRANKED,
-    Option("--judges", type=NAMES, default="", metavar="NN,NN"),
+    Option("--judges", type=names, default="", metavar="NN,NN"),
     Option("--schedule", code="option.schedule_file", type=PATH, metavar="FILE"),
     SEED,
     JSON,
@@ -173,11 +171,15 @@ def published_json(published: PublishedRound) -> dict[str, Any]:
 
 def print_published(published: PublishedRound, out: Path) -> None:
     """Print what became of every release, and whom the folders are for."""
-    table = output.plain_table(text("cli.target"), "", text("cli.why"))
+    from rich.markup import escape
+
+    from kakurenbo.cli.terminal import console, plain_table
+
+    table = plain_table(text("cli.target"), "", text("cli.why"))
     for record in published.records:
         table.add_row(record.target, retold(record.state), escape(retold(record.cause)))
     print_release_notices(published)
-    output.console().print(table)
+    console().print(table)
     for refusal in _of_published(published):
         output.print_problems(refusal.problems, refusal.count)
     committed = _commitments_digest(published.files)
@@ -344,13 +346,14 @@ def score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json:
 
 
 def _print_scored(scored: Any, document: Any, out: Path) -> None:
-    from kakurenbo.cli.tournaments import print_matrix
+    from kakurenbo.cli.tournament_tables import print_matrix
+    from kakurenbo.core import STANDARD_OUTPUT
 
     output.print_notices(scored.notices)
     for refusal in (*scored.refused, *scored.failed):
         output.print_problems(refusal.problems, refusal.count)
     for entry in document.rounds:
-        print_matrix(output.console_beside(out), document, entry)
+        print_matrix(document, entry, stderr=out == STANDARD_OUTPUT)
     for target, why in scored.results.out.items():
         output.print_line(text("cli.release_out", target=target, why=retold(why)), out)
     targets: dict[str, list[str]] = {}

@@ -65,3 +65,10 @@ def print_notices(notices: Iterable[Problem | str]) -> None:
     """Print on stderr what was assumed or corrected."""
     for notice in summed_up(notices):
         print(text("cli.notice", notice=notice), file=sys.stderr)
+
+
+def value_text(value: object) -> str:
+    """Return a setting or a claim in words."""
+    from kakurenbo.reports.numbers import shown_value  # loads tables, which listings do without
+
+    return "none" if value is None else shown_value(value)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.examples import attack_example
+from kakurenbo.cli.examples import example
 from kakurenbo.cli.options import (
     JSON,
     OUT,
@@ -20,9 +20,9 @@ from kakurenbo.cli.options import (
     Option,
     argument,
     check_order,
-    method_command,
-    rulebook_command,
+    completion,
 )
+from kakurenbo.cli.plugins import blaming, method_command, rulebook_command
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, ContestFacts, fits, misfit, read_facts
 from kakurenbo.contest.engine import Attachments
 from kakurenbo.contest.folders import ANSWER, TEAM, part_folder, parts_in, whole_of
@@ -69,16 +69,15 @@ class CheckedRelease:
 
     def report_attachments(self) -> int:
         """Print what is wrong with the attachments; return the exit code."""
-        problems = self.refused_attachments
-        if not problems:
-            return output.DONE
-        output.print_problems(problems, problems.total)
-        output.print_notices([text("cli.attachment_refused", file=problems[0].file)])
-        return output.UNUSABLE if problems.malformed else output.FAILS_RULES
+        if problems := self.refused_attachments:
+            output.print_problems(problems, problems.total)
+            output.print_notices([text("cli.attachment_refused", file=problems[0].file)])
+        return output.exit_code(self.refused_attachments)
 
 
 def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> CheckedRelease:
     """Check a release against a handout, under the settings of the handout's contest."""
+
     _check_order(rulebook, handout_path, release)
     rules = rulebook.in_folder(handout_path)
     with collect_notices() as notices:
@@ -88,7 +87,6 @@ def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> Ch
         attached = [source for source in sources if is_attachment(source.name)]
         files = [source for source in sources if source not in attached]
         facts = read_facts(handout_path, rules.name)
-
         team = facts.team if facts else ""
         named = rules.for_round(facts.round) if facts and team else rules
         attachments = Attachments.read(named, team, attached)
@@ -104,14 +102,21 @@ def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> Ch
 
 def _check_names(rules: AnyRulebook, facts: ContestFacts | None, sources: Sequence[Source]) -> None:
     """Refuse the names that ``publish`` would refuse; outside a contest any name will do."""
+
     if facts and facts.team:
         check_names(rules.for_round(facts.round), facts.team, sources)
 
 
 def was_handed_out(rulebook: AnyRulebook, path: Path) -> bool:
     """Return whether a folder, or the one a file lies in, is a team's dataset."""
+    return _folder_kind(rulebook, path) == TEAM
+
+
+def _folder_kind(rulebook: AnyRulebook, path: Path) -> str:
+    """Return the kind of a contest's folder, or of the one a file lies in."""
+
     facts = read_facts(path, rulebook.name)
-    return facts is not None and facts.folder == TEAM
+    return "" if facts is None else facts.folder
 
 
 def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
@@ -128,6 +133,7 @@ def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
 
 @rulebook_command("check", *RELEASE_ARGUMENTS)
 def check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -> int:
+
     is_attachment = rulebook.phase(ANONYMIZE).is_attachment
     sources = sources_of(release)
     if sources and all(is_attachment(source.name) for source in sources):
@@ -146,15 +152,16 @@ def _check_attachments(
     rules: AnyRulebook, handout: Path, sources: Sequence[Source], as_json: bool
 ) -> int:
     """Check attachments without a release, which stays as it was submitted."""
+
     with collect_notices() as notices:
         _check_names(rules, read_facts(handout, rules.name), sources)
         rules.check_attachments(sources)
     output.print_notices(notices)
     if as_json:
         output.print_json({"valid": True, "notices": [notice.as_json() for notice in notices]})
-    else:
-        for source in sources:
-            output.print_file(Path(source.name), text("cli.valid_attachment"))
+        return output.DONE
+    for source in sources:
+        output.print_file(Path(source.name), text("cli.valid_attachment"))
     return output.DONE
 
 
@@ -176,13 +183,13 @@ def measure(
     utility = rules.measure(checked.handout, checked.submission)
     output.print_notices([*checked.notices, *notices, *utility.notices])
     if as_json:
-        shown = utility.as_json()
+        content = {**utility.as_json(), **checked.as_json()}
         declared = {name: rules.figures[name] for name in utility.scores if name in rules.figures}
         if labels := {name: figure.label for name, figure in declared.items() if figure.label}:
-            shown["names"] = labels
+            content["names"] = labels
         if models:
-            shown["privacy"] = models.as_json()["scores"]
-        output.print_json({**shown, **checked.as_json()})
+            content["privacy"] = models.as_json()["scores"]
+        output.print_json(content)
     else:
         from kakurenbo.cli.scores import print_utility
 
@@ -198,18 +205,15 @@ def measure(
 
 
 def _attack_options(method: Any) -> list[click.Parameter]:
+    anonymizers = completion(lambda: registry.names("anonymizers"))
     return [
         argument("target", nargs=-1, required=True),
         OUT,
-        Option("--mechanism", metavar="NAME:param=value,...", shell_complete=_anonymizers),
+        Option("--mechanism", metavar="NAME:param=value,...", shell_complete=anonymizers),
         Option("--completed-b", type=OUT_TABLE, hidden=not method.completes),
         SEED,
         JSON,
     ]
-
-
-def _anonymizers(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    return [name for name in registry.names("anonymizers") if name.startswith(typed)]
 
 
 def _known_files(rulebook: str, method: str) -> str:
@@ -219,8 +223,9 @@ def _known_files(rulebook: str, method: str) -> str:
     lines = [f"{name}: {listed}" for name, listed in files.items() if listed]
     paragraphs = [text("help.knowledge"), *lines] if lines else []
     if rulebook:
-        example = text("help.example", command=attack_example(rulebook, method))
-        paragraphs.append(f"\b\n{example}")
+        paragraphs.append(
+            f"\b\n{text('help.example', command=example('attack', rulebook, method))}"
+        )
     return "".join(f"\n\n{paragraph}" for paragraph in paragraphs)
 
 
@@ -235,6 +240,7 @@ def attack(
     as_json: bool,
     completed_b: Path | None,
 ) -> None:
+
     if completed_b is not None:
         _check_completes(rulebook, method, out, completed_b)
     rules = rulebook.in_folder(target[0])
@@ -247,7 +253,8 @@ def attack(
     parts = parts_in(target[0]) if len(target) == 1 and target[0].is_dir() else []
     warnings = [text("attack.parts", parts=list(map(str, parts)))] if len(parts) > 1 else []
     output.print_notices([*notices, *warnings])
-    guess = method(attacked.knowledge, stream(seed, "attack"))
+    with blaming(method):
+        guess = method(attacked.knowledge, stream(seed, "attack"))
     write_file(out, rules.bytes_of_attack(guess))
     if completed_b is not None:
         completed = method.completed(attacked.knowledge, guess)
@@ -260,6 +267,7 @@ def attack(
 
 def _check_completes(rulebook: AnyRulebook, method: Any, out: Path, completed: Path) -> None:
     """Raise UsageError if an attack does not complete b, or would write two files to one place."""
+
     if completed == out:
         raise UsageError("usage.same_file", path=str(out))
     if method.completes:
@@ -268,8 +276,7 @@ def _check_completes(rulebook: AnyRulebook, method: Any, out: Path, completed: P
     playing = {name: cls for name, cls in attacks.items() if fits(type(rulebook), cls)}
     able = [name for name, cls in playing.items() if cls.completes]
     code = "usage.completes" if able else "usage.completes_nobody"
-    called = click.get_current_context().info_name
-    raise UsageError(code, method=called, methods=able)
+    raise UsageError(code, method=click.get_current_context().info_name, methods=able)
 
 
 # -- correct guesses of one file -------------------------------------------------------------------
@@ -277,7 +284,10 @@ def _check_completes(rulebook: AnyRulebook, method: Any, out: Path, completed: P
 
 @rulebook_command("credit", argument("answer"), argument("guess"), JSON)
 def credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> None:
-    check_order(("ANSWER", answer), ("GUESS", guess), lambda path: _is_answer(rulebook, path))
+    def is_answer(path: Path) -> bool:
+        return path.is_dir() and _folder_kind(rulebook, path) == ANSWER
+
+    check_order(("ANSWER", answer), ("GUESS", guess), is_answer)
     rules = rulebook.in_folder(answer)
     truth = rules.read_answer(answer)
     try:
@@ -303,6 +313,7 @@ def credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> N
 
 def _other_kind(rules: AnyRulebook, problems: Problems, guess: Path) -> Problems | None:
     """Return one problem if all lines have a wrong width: the file is of another kind."""
+
     wide = [problem for problem in problems if problem.code == "line.wrong_width"]
     others = {problem.code for problem in problems} - {"line.wrong_width", "table.row_count"}
     rows = sorted(row for problem in wide for row in problem.rows or (problem.row or 0,))
@@ -319,13 +330,9 @@ def _other_kind(rules: AnyRulebook, problems: Problems, guess: Path) -> Problems
     return Problems([Problem("guess.other_file", shown, **place)])  # type: ignore[arg-type]
 
 
-def _is_answer(rulebook: AnyRulebook, path: Path) -> bool:
-    facts = read_facts(path, rulebook.name) if path.is_dir() else None
-    return facts is not None and facts.folder == ANSWER
-
-
 def _check_answer(rules: AnyRulebook, answer: Path, guess: Path) -> None:
     """Refuse a guess whose name tells another target, or an attacker who has another part."""
+
     facts = read_facts(answer, rules.name)
     if facts is None:
         return

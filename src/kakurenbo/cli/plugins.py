@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from kakurenbo.cli.examples import TABLE, example_of
 from kakurenbo.cli.options import Command, Group, typed
-from kakurenbo.core.errors import UsageError
+from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.core.messages import text, text_or
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import Parameter, parameters_of
@@ -148,7 +149,7 @@ class PluginGroup(Group):
         self.find = find or (lambda name: registry.find(kind, name))
 
     @property
-    def help(self) -> str:  # type: ignore[override]
+    def help(self) -> str:
         return super().help + self.more()
 
     @help.setter
@@ -170,10 +171,10 @@ class PluginGroup(Group):
         is_installed = cmd_name in registry.names(self.kind)
         if self.table is not None and not is_installed:
             raise self.unknown(cmd_name)
-        is_path = not registry.is_file(cmd_name) and os.path.exists(cmd_name)
+        is_path = not registry.is_file(cmd_name) and Path(cmd_name).exists()
         if self.kind in _INPUTS and is_path and not is_installed:
-            example = example_of(ctx.command_path)
-            shown = {"path": cmd_name, "argument": _INPUTS[self.kind], "command": example}
+            command = example_of(ctx.command_path)
+            shown = {"path": cmd_name, "argument": _INPUTS[self.kind], "command": command}
             raise UsageError("usage.path_before_method", **shown)
         plugin = self.find(cmd_name)
         if self.offered is None or self.offered(plugin):
@@ -284,6 +285,22 @@ def method_command(
         )
 
     return decorate
+
+
+@contextmanager
+def blaming(method: object) -> Iterator[None]:
+    """Say of an error in a method that is not ours that it is the method's."""
+    try:
+        yield
+    except KakurenboError:
+        raise
+    except Exception as error:
+        if type(method).__module__.startswith("kakurenbo."):
+            raise
+        from kakurenbo.contest.engine import describe_error
+
+        name = type(method).__qualname__
+        raise UsageError("usage.method_fails", method=name, error=describe_error(error)) from error
 
 
 def _rulebook_help(command: str, rulebook: str) -> str:

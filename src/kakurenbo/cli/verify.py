@@ -14,6 +14,8 @@ import click
 from kakurenbo.cli import output
 from kakurenbo.cli.options import JSON, PATH, Command, Option, argument, check_order
 from kakurenbo.cli.plugins import PluginGroup, rulebook_command
+from kakurenbo.contest import IN_PHASE, MADE_AGAIN, AnyRulebook, verify_round
+from kakurenbo.contest.commitments import CANNOT_REPEAT, KEPT, SEED
 from kakurenbo.core.messages import language, retold, text
 from kakurenbo.methods import registry
 
@@ -31,15 +33,13 @@ _STATE_COLUMNS = 15
     JSON,
 )
 def verify_folders(
-    rulebook: Any,
+    rulebook: AnyRulebook,
     preparation: Path,
     phase: Path | None,
     verbose: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
-    from kakurenbo.contest.commitments import CANNOT_REPEAT, KEPT
-    from kakurenbo.contest.verify import verify_round
 
     if phase is not None:
         check_order(
@@ -80,8 +80,6 @@ def _print_folders(state: str, names: Sequence[str]) -> None:
 
 def _all_kept(names: set[str]) -> str:
     """Count every file once, however often it was compared, and seeds apart."""
-    from kakurenbo.contest import IN_PHASE, MADE_AGAIN
-    from kakurenbo.contest.commitments import SEED
     from kakurenbo.reports.numbers import counted
 
     repeated = {name.removeprefix(MADE_AGAIN) for name in names if name.startswith(MADE_AGAIN)}
@@ -103,7 +101,6 @@ def _line(state: str, name: str, why: str = "") -> str:
 
 def place_text(name: str) -> str:
     """Translate the name of a finding, such as ``made again: phase: answers/``."""
-    from kakurenbo.contest import IN_PHASE, MADE_AGAIN
 
     for prefix, code in {MADE_AGAIN: "cli.made_again", IN_PHASE: "cli.in_phase"}.items():
         if name.startswith(prefix):
