@@ -17,10 +17,10 @@ from pathlib import Path
 from benchmarks.common import REPOSITORY, Row, row
 from kakurenbo import arena
 from kakurenbo.arena.calls import MethodCall
-from kakurenbo.arena.jobs import NOTHING
+from kakurenbo.arena.jobs import NOTHING, Task
 from kakurenbo.arena.plan import Job, Plan
 from kakurenbo.arena.runner import Tally, play
-from kakurenbo.arena.store import Result, RunStore
+from kakurenbo.arena.store import Result, ResultStore
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 TEAMS, WARM_UP, EMPTY_JOBS = 20, 50, 500
@@ -101,9 +101,9 @@ class _EmptyPlan(Plan):
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
-        return tuple(
-            Job(0, "pre", 0, f"{number:06d}", "", NOTHING) for number in range(WARM_UP + EMPTY_JOBS)
-        )
+        teams = [f"{number:06d}" for number in range(WARM_UP + EMPTY_JOBS)]
+        tasks = [Task(NOTHING, self.rulebook, team=team) for team in teams]
+        return tuple(Job(0, "pre", 0, task.team, "", task) for task in tasks)
 
 
 def _overhead(workers: arena.Workers) -> float:
@@ -117,7 +117,7 @@ def _overhead(workers: arena.Workers) -> float:
     entrant = arena.Entrant("01", "", MethodCall("anonymizers", "rr"))
     plan = _EmptyPlan(MethodCall("rulebooks", "amic2020"), 1, (entrant,), ("pre",))
     with tempfile.TemporaryDirectory() as folder:
-        play(plan, RunStore(folder), workers, arena.Settings(), tell)
+        play(plan, ResultStore(folder), workers, arena.Settings(), tell)
     return (ended[-1] - ended[WARM_UP - 1]) / EMPTY_JOBS
 
 

@@ -76,7 +76,6 @@ def install_example() -> Callable[[str, Path], None]:
 class _Here:
     """Does each task at once in this process."""
 
-    attempts = 1
     at_a_time = 1
 
     def __init__(self) -> None:
@@ -86,16 +85,13 @@ class _Here:
         return not self._ended
 
     def submit(
-        self, job: Job, task: Task, folders: Mapping[str, Files], limit: float | None
+        self, job: Job, task: Task, inputs: Mapping[str, Files], limit: float | None
     ) -> None:
-        self._ended.append((job, perform(*pickle.loads(pickle.dumps((task, folders))))))
+        self._ended.append((job, perform(*pickle.loads(pickle.dumps((task, inputs))))))
 
     def wait(self) -> list[tuple[Job, Outcome | str]]:
         ended, self._ended = self._ended, []
         return ended
-
-    def start_ahead(self, role: str, count: int) -> None:
-        """There is nothing to start."""
 
     def dismiss(self, role: str) -> None:
         """There is nothing to end."""

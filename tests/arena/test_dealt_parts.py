@@ -9,7 +9,6 @@ import pytest
 
 from kakurenbo import arena
 from kakurenbo.arena.calls import MethodCall
-from kakurenbo.arena.store import OPEN
 from kakurenbo.rulebooks.pwscup2021 import Pwscup2021
 
 BOOK = Pwscup2021(
@@ -37,9 +36,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_attacker_is_handed_its_own_part_and_nobody_elses(played: Path) -> None:
-    places = {path.name for path in (played / OPEN).glob("*/*/files/target-*")}
+    places = {path.name for path in (played / "jobs").glob("*/*/files/store/target-*")}
     assert places >= {"target-01", "target-01-for_02", "target-01-for_03", "target-02-for_01"}
-    assert not list((played / OPEN).glob("*/*/files/target-0[123]/for_*")), (
+    assert not list((played / "jobs").glob("*/*/files/store/target-0[123]/for_*")), (
         "not in what is everybody's"
     )
 

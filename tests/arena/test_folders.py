@@ -129,9 +129,9 @@ def test_a_run_attacks_the_very_bytes_that_were_published(
         )
     )
     for target in ("01", "02", "03"):
-        (stored,) = (tmp_path / "run" / "store").rglob(f"target-{target}")
+        (stored,) = (tmp_path / "run" / "jobs").rglob(f"target-{target}")
         assert read_folder(stored) == read_folder(contest.phase / "targets" / target)
-        (answer,) = (tmp_path / "run" / "secret").rglob(f"answer-{target}")
+        (answer,) = (tmp_path / "run" / "jobs").rglob(f"answer-{target}")
         kept = read_folder(contest.phase / "answers" / target)
         assert read_folder(answer) == {
             name: data for name, data in kept.items() if not name.startswith("submitted/")
@@ -258,13 +258,13 @@ def test_folders_of_submitted_files_play_like_methods(
     by_methods = played(arena.make_plan(rulebook, (first, second, third), 5), "methods")
     release, guesses = tmp_path / "release", tmp_path / "guesses"
     guesses.mkdir()
-    (made,) = (tmp_path / "methods" / "teams" / "02").rglob("release/release_02.csv")
+    (made,) = (tmp_path / "methods" / "jobs").rglob("release/release_02.csv")
     release.mkdir()
     (release / "release_02.csv").write_bytes(made.read_bytes())
     jobs = by_methods.manifest["jobs"]
     for target in ("01", "03"):
         key = jobs[f"02 attacks {target} (only)"]["key"]
-        guess = tmp_path / "methods" / "store" / key[:2] / key / "files" / "guess" / "guess"
+        guess = tmp_path / "methods" / "jobs" / key[:2] / key / "files" / "guess" / "guess"
         (guesses / f"guess_{target}_02.csv").write_bytes(guess.read_bytes())
     by_hand = arena.Entrant("02", second.name, release=release, guesses=guesses)
     by_files = played(arena.make_plan(rulebook, (first, by_hand, third), 5), "files")

@@ -18,7 +18,7 @@ from kakurenbo.arena.calls import MethodCall
 from kakurenbo.arena.jobs import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.plan import Job
 from kakurenbo.arena.runner import Settings, Tally, play
-from kakurenbo.arena.store import Result, RunStore
+from kakurenbo.arena.store import Result, ResultStore
 from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.methods.registry import load
 
@@ -81,12 +81,15 @@ def play_plan(plugins: Path, here: arena.Workers) -> Play:
     return run
 
 
+def missing(*_: object) -> None:
+    """Fail where it is called."""
+    raise OSError
+
+
 def documents(out: Path) -> dict[str, bytes]:
     """What a run gave: the documents, and every file of every job."""
     kept = {name: (out / name).read_bytes() for name in ("results.json", "results.csv")}
-    for path in sorted(
-        path for root in ("store", "secret", "teams") for path in (out / root).rglob("*")
-    ):
+    for path in sorted((out / "jobs").rglob("*")):
         if path.is_file() and path.name != "meta.json":
             kept[path.relative_to(out).as_posix()] = path.read_bytes()
     return kept
@@ -310,7 +313,7 @@ def test_a_worker_that_is_killed_once_loses_nothing(play_plan: Play, tmp_path: P
 def test_workers_that_cannot_even_start_end_the_run_in_a_sentence(
     play_plan: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "_serve", print)  # a process that ends at once
+    monkeypatch.setattr(pool, "_set_up", missing)  # a process that ends at once
     with pytest.raises(KakurenboError, match="the workers are gone"):
         play_plan(plan_of(*FIELD), tmp_path / "run", arena.processes(2))
 
@@ -322,23 +325,21 @@ def test_failed_jobs_are_played_again_when_asked(play_plan: Play, tmp_path: Path
     assert {job.attacker for job in again.started} == {"03"}
 
 
-@pytest.mark.parametrize(
-    ("root", "name", "lost"), [("store", "target-02", ATTACK), ("secret", "answer-02", CREDIT)]
-)
+@pytest.mark.parametrize(("name", "lost"), [("store/target-02", ATTACK), ("answer-02", CREDIT)])
 def test_stored_files_that_were_damaged_are_made_again(
-    play_plan: Play, here: arena.Workers, tmp_path: Path, root: str, name: str, lost: str
+    play_plan: Play, here: arena.Workers, tmp_path: Path, name: str, lost: str
 ) -> None:
     plan = plan_of(*FIELD)
     play_plan(plan, tmp_path / "run")
     before = documents(tmp_path / "run")
-    store = RunStore(tmp_path / "run")
+    store = ResultStore(tmp_path / "run")
     found = play(plan, store, here, Settings())
     judged = next(result for job, result in found.items() if job.kind == JUDGE and job.team == "02")
-    folder = store.tree(root, judged.key, name)
+    folder = store.folder(judged.key) / "files" / name
     next(file for file in folder.iterdir() if file.suffix == ".csv").write_text("damaged\n")
     for job, result in found.items():
         if job.kind == lost and job.team == "02":
-            store.drop(job.root, result)
+            store.drop(result.key)
     play_plan(plan, tmp_path / "run")
     assert documents(tmp_path / "run") == before
 
@@ -379,14 +380,10 @@ def test_what_the_judge_keeps_and_what_teams_were_given_is_for_its_owner_alone(
     play_plan: Play, tmp_path: Path
 ) -> None:
     play_plan(plan_of(*FIELD), tmp_path / "run")
-    modes = {root: (tmp_path / "run" / root).stat().st_mode & 0o777 for root in ("secret", "teams")}
-    assert modes == {"secret": 0o700, "teams": 0o700}
-    shutil.rmtree(tmp_path / "run" / "secret")
-    shutil.rmtree(tmp_path / "run" / "teams")
-    kept = b"".join(
-        path.read_bytes() for path in (tmp_path / "run" / "store").rglob("*") if path.is_file()
-    )
-    assert b"members" not in kept
+    assert (tmp_path / "run" / "jobs").stat().st_mode & 0o777 == 0o700
+    shutil.rmtree(tmp_path / "run" / "jobs")
+    holding = [path for path in (tmp_path / "run").iterdir() if b"members" in path.read_bytes()]
+    assert {path.stat().st_mode & 0o777 for path in holding} <= {0o600}
 
 
 def test_documents_that_hold_the_seed_are_for_their_owner_alone_also_when_they_are_written_again(

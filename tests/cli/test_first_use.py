@@ -244,8 +244,8 @@ def test_what_workers_compile_is_announced_once_in_the_run(
     compiling.announce_with(lambda: told.put("compiling"))
     with installed(site, monkeypatch), processes(1).open(lambda _: ()) as crew:
         for kind in (JUDGE, ATTACK):
-            job = Job(0, "only", 0, "01", "", kind)
-            crew.submit(job, Task(kind, MethodCall("rulebooks", "announcing")), {}, None)
+            task = Task(kind, MethodCall("rulebooks", "announcing"))
+            crew.submit(Job(0, "only", 0, "01", "", task), task, {}, None)
             while not crew.wait():
                 pass
     assert told.get(timeout=60) == "compiling"

@@ -8,7 +8,8 @@ import pytest
 from tests.docs.pages import REPOSITORY, File, steps
 
 from kakurenbo.methods import registry
-from kakurenbo.reports import ranked, read_results
+from kakurenbo.reports import read_results
+from kakurenbo.reports.rankings import ranked
 
 EXAMPLES = {
     "amic2020": {
@@ -43,7 +44,8 @@ def test_the_example_of_a_page_scores_as_the_page_computes_it(name: str, tmp_pat
     results.write_text(file.text, encoding="utf-8")
     rulebook = registry.load("rulebooks", name)()
     read = read_results(rulebook, results)
-    rankings, _, _ = ranked(rulebook, read.rounds)
+    rounds = {entry.name: entry.repeats for entry in read.rounds}
+    rankings, _, _ = ranked(rulebook, rounds)
     for ranking, expected in EXAMPLES[name].items():
         lines = [line for line in rankings[ranking].lines if line.rank is not None]
         assert [line.team for line in lines] == list(expected)

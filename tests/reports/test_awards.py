@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kakurenbo.contest import Credit, RoundResults
-from kakurenbo.reports import Ranking, RankingLine, award_notices
-from kakurenbo.reports.build import entitled_awards
+from kakurenbo.reports import Ranking, RankingLine
+from kakurenbo.reports.rankings import award_notices, entitled_awards
 
 PLAYED = {
     "main": [

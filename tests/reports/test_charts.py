@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.reports.synthetic import HOSTILE, synthetic_document
 
 from kakurenbo.cli import main

@@ -31,16 +31,15 @@ from kakurenbo.core import Problems
 from kakurenbo.reports import (
     Document,
     RoundEntry,
-    combined,
     estimate,
     make_document,
-    ranked,
     read_document,
     read_results,
     results_json,
 )
 from kakurenbo.reports.document import parse_document
 from kakurenbo.reports.numbers import count, share, shown_value
+from kakurenbo.reports.rankings import combined, ranked
 
 
 def by_hits(rounds: Mapping[str, RoundResults]) -> Standings:
@@ -295,11 +294,12 @@ def test_standings_are_the_same_from_every_file_that_is_written(
     for path in (folder / "results.json", folder / "run.json", folder):
         read = attempt(read_results, RULEBOOK, path)
         assert not isinstance(read, Problems), read
-        assert list(read.value.rounds) == ["main"]
-        assert ranked(RULEBOOK, read.value.rounds)[0]["attack"] == expected, path
+        rounds = {entry.name: entry.repeats for entry in read.value.rounds}
+        assert list(rounds) == ["main"]
+        assert ranked(RULEBOOK, rounds)[0]["attack"] == expected, path
     read = attempt(read_results, RULEBOOK, folder / "results.json")
     assert not isinstance(read, Problems)
-    assert read.value.settings == {"mode": "rules"}
+    assert read.value.contest.settings == {"mode": "rules"}
 
 
 @settings(max_examples=40, deadline=None)
@@ -315,7 +315,8 @@ def test_what_score_prints_is_read_back_whole(
     )
     read = attempt(read_results, RULEBOOK, path)
     assert not isinstance(read, Problems), read
-    assert read.value.rounds == {"pre": (results,)}
+    (entry,) = read.value.rounds
+    assert (entry.name, entry.repeats) == ("pre", (results,))
 
 
 def test_a_file_of_another_format_or_of_something_else_is_refused(tmp_path: Path) -> None:

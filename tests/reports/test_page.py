@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
+from msgspec.structs import replace
 from tests.reports.pages import table, words
 from tests.reports.synthetic import HOSTILE, synthetic_document
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from tests.reading import attempt
 
 from kakurenbo.cli import main
-from kakurenbo.contest import RoundResults
 from kakurenbo.contest.records import ReleaseRecord
 from kakurenbo.contest.results import PUBLISHED
 from kakurenbo.core import Problems
@@ -46,7 +45,8 @@ def test_what_the_following_are_made_of_is_read(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(json.dumps(PLAIN))
     read = attempt(read_results, RULEBOOK, tmp_path / "results.json")
     assert not isinstance(read, Problems)
-    (results,) = read.value.rounds["round"]
+    (entry,) = read.value.rounds
+    (results,) = entry.repeats
     assert results.targets == ("01", "02")
 
 
@@ -120,11 +120,11 @@ def test_files_that_hold_something_else_are_refused(tmp_path: Path, text: str, c
 
 def whole() -> dict[str, Any]:
     """A document of darc2019, as plain data."""
-    from kakurenbo.reports.matrix import read_matrix
+    from kakurenbo.reports.reading import read_matrix
 
-    read = attempt(read_matrix, "x", PLAIN, "round")
+    read = attempt(read_matrix, "x", PLAIN)
     assert not isinstance(read, Problems)
-    rounds: dict[str, tuple[RoundResults, ...]] = read.value
+    rounds = {"round": [read.value[1]]}
     records = [ReleaseRecord(target, target, PUBLISHED) for target in ("01", "02")]
     return make_document(RULEBOOK, rounds, {"round": [records]}).as_builtins()
 

@@ -25,7 +25,8 @@ from kakurenbo.contest import (
 )
 from kakurenbo.contest.records import ReleaseRecord
 from kakurenbo.contest.results import PUBLISHED
-from kakurenbo.reports import Document, PlayerEntry, combined, document_without, make_document
+from kakurenbo.reports import Document, PlayerEntry, document_without, make_document
+from kakurenbo.reports.rankings import combined
 
 PLAYERS = [
     PlayerEntry("01", "plain", "rr:p=0.9", "nearest"),

@@ -15,7 +15,7 @@ from kakurenbo.contest.rounds import publish_round
 from kakurenbo.core import Problems, Source, write_folder
 from kakurenbo.core.messages import retold
 from kakurenbo.core.rng import stream
-from kakurenbo.reports.matrix import read_matrix, results_json
+from kakurenbo.reports.reading import read_matrix, results_json
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019.scores import read_published, standings
 
@@ -354,9 +354,9 @@ def test_what_is_shown_beside_a_score_stands_in_the_table_and_counts_for_nothing
     credits = {table: {"03": Credit(0.3, 1, details={"reid": 0.3})} for table in ("01", "02")}
     shown = {"01": {"buyer": 1.0}, "02": {"buyer": 0.25}}
     results = RoundResults(credits, ("01", "02"), ("03",), {"01": 0.2, "02": 0.2}, beside=shown)
-    read = attempt(read_matrix, "results.json", results_json(results), "main")
+    read = attempt(read_matrix, "results.json", results_json(results))
     assert isinstance(read, Read)
-    ((again,),) = read.value.values()
+    _, again = read.value
     assert again.beside == shown
     found = standings({"main": again})
     assert found.details["tables"]["02"] == {"U": 0.2, "reid": 0.3, "score": 0.25, "buyer": 0.25}

@@ -14,7 +14,7 @@ from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import make, parameters_of
 
 # Layers of this package whose code cannot change what a job gives.
-_NO_METHODS_THERE = ("cli", "arena", "judge", "reports")
+_WITHOUT_METHODS = ("cli", "arena", "judge", "reports")
 
 
 @dataclass(frozen=True)
@@ -38,54 +38,55 @@ class MethodCall:
 
     @classmethod
     def of(cls, group: str, name: str, method: Any) -> MethodCall:
-        """The call that makes ``method`` again."""
-        asked = method.given if group == "rulebooks" else ()
-        given = [
-            (described.name, as_text(getattr(method, described.name)))
-            for described in parameters_of(type(method))
-            if getattr(method, described.name) != described.default or described.name in asked
+        """Return the call that makes ``method`` again."""
+        explicit = method.given if group == "rulebooks" else ()
+        values = [
+            (parameter, getattr(method, parameter.name))
+            for parameter in parameters_of(type(method))
         ]
-        return cls(group, name, tuple(given))
+        texts = [
+            (parameter.name, as_text(value))
+            for parameter, value in values
+            if value != parameter.default or parameter.name in explicit
+        ]
+        return cls(group, name, tuple(texts))
 
     @classmethod
     def given(cls, group: str, name: str, parameters: Mapping[str, str]) -> MethodCall:
-        """A call from texts, checked: raises ``UsageError`` or ``ParameterError`` where it cannot be made."""
+        """Return a checked call from texts; raise ``UsageError`` or ``ParameterError`` where it cannot be made."""
         return cls.of(group, name, make(registry.find(group, name), parameters))
 
     @classmethod
     def parsed(cls, group: str, text: str) -> MethodCall:
-        """A call from ``NAME:parameter=value,...``."""
+        """Return a call from ``NAME:parameter=value,...``."""
         return cls.of(group, registry.name_of(text), registry.build(group, text, files=True))
 
     def make(self) -> Any:
-        """The method itself."""
+        """Return the method itself."""
         return make(registry.find(self.group, self.name), dict(self.parameters))
 
     def shown_parameters(self, also: Container[str] = ()) -> dict[str, str]:
-        """The parameters that differ from their defaults, and those that are asked for all the same."""
-        given, described = (
-            dict(self.parameters),
-            parameters_of(registry.find(self.group, self.name)),
-        )
+        """Return the parameters that differ from their defaults, and those named in ``also``."""
+        texts = dict(self.parameters)
         return {
-            one.name: given.get(one.name, as_text(one.default))
-            for one in described
-            if one.name in given or one.name in also
+            parameter.name: texts.get(parameter.name, as_text(parameter.default))
+            for parameter in parameters_of(registry.find(self.group, self.name))
+            if parameter.name in texts or parameter.name in also
         }
 
-    def told(self, also: Container[str] = ()) -> str:
-        """The call as it is typed, ``NAME:parameter=value,...``, with those that are asked for though they have defaults."""
+    def text(self, also: Container[str] = ()) -> str:
+        """Return the call as it is typed, ``NAME:parameter=value,...``; see `shown_parameters`."""
         settings = ",".join(f"{name}={text}" for name, text in self.shown_parameters(also).items())
         return f"{self.name}:{settings}" if settings else self.name
 
     def __str__(self) -> str:
-        return self.told()
+        return self.text()
 
     def as_json(self) -> dict[str, Any]:
         return {"name": self.name, "parameters": dict(self.parameters)}
 
     def identity(self) -> dict[str, Any]:
-        """What a content hash must cover: name, parameters, and the code behind the name and behind all it is made of."""
+        """Return what a content hash covers: name, parameters, and the code behind them and all their parts."""
         return {
             **self.as_json(),
             "group": self.group,
@@ -103,7 +104,7 @@ def _modules_behind(call: MethodCall) -> tuple[str, ...]:
 
 
 def as_text(value: object) -> str:
-    """A parameter's value as ``Parameter.parse`` reads it."""
+    """Return a parameter's value as ``Parameter.parse`` reads it."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -112,7 +113,7 @@ def as_text(value: object) -> str:
 
 
 def code_digest(module: str) -> str:
-    """SHA-256 of the source of the package that a module belongs to: edited code is other code, whatever its version says."""
+    """Return SHA-256 of the source of a module's package: edited code is other code, whatever its version."""
     return _package_digest(module.partition(".")[0])
 
 
@@ -125,10 +126,10 @@ def _package_digest(package: str) -> str:
     files = sorted(root.parent.rglob("*.py")) if root.name == "__init__.py" else [root]
     digest = hashlib.sha256()
     for path in files:
-        inside = path.relative_to(root.parent).as_posix()
-        if package == "kakurenbo" and inside.split("/")[0] in _NO_METHODS_THERE:
+        name = path.relative_to(root.parent).as_posix()
+        if package == "kakurenbo" and name.split("/")[0] in _WITHOUT_METHODS:
             continue
         data = path.read_bytes()
-        digest.update(f"{inside} {len(data)}\n".encode())
+        digest.update(f"{name} {len(data)}\n".encode())
         digest.update(data)
     return digest.hexdigest()

@@ -7,7 +7,7 @@ import json
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import msgspec
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from kakurenbo.arena.calls import MethodCall
-from kakurenbo.arena.store import FAILED, OPEN, REFUSED, TEAMS, Outcome
+from kakurenbo.arena.store import FAILED, REFUSED, Outcome, TreeDigests
 from kakurenbo.contest import (
     CONTEST_FILE,
     AnyRulebook,
@@ -26,34 +26,25 @@ from kakurenbo.contest import (
     engine,
     json_number,
 )
-from kakurenbo.contest.commitments import COMMITMENTS_FILE
-from kakurenbo.contest.engine import (
-    SUBMITTED,
-    PublishedTargets,
-    isolate,
-    judge_guess,
-    judge_guesses,
-)
+from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE
+from kakurenbo.contest.engine import SUBMITTED, PublishedTargets, isolate, judge_guess
 from kakurenbo.contest.folders import ContestFacts, ContestFolder
 from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
 from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
 from kakurenbo.contest.submissions import SubmittedFiles
-from kakurenbo.core import Problem, Source
+from kakurenbo.core import Source
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.messages import spoken_in
 from kakurenbo.core.remembering import Memory
 from kakurenbo.core.rng import stream
 
-PREPARE, ANONYMIZE, JUDGE, ATTACK, CREDIT, NOTHING = (
-    "prepare",
-    "anonymize",
-    "judge",
-    "attack",
-    "credit",
-    "nothing",
-)
-HANDOUT, OWN = "handout", "own"
-"""Roles of a team's handout among the inputs of a task: for its anonymizer, and for its attacks."""
+PREPARE, ANONYMIZE, JUDGE, ATTACK, CREDIT = "prepare", "anonymize", "judge", "attack", "credit"
+NOTHING = "nothing"  # by which benchmarks measure what everything around a job costs
+HANDOUT = "handout"
+"""The input of a team's own data: for its anonymizer, and for its attacks where the contest says so."""
+ATTACKERS_TREE = "store/attackers"
+"""The name of the folder of files that attackers get beside the targets."""
+OPENING = f"secret/{OPENING_FILE}"
 GUESS_FILE = "guess"
 ONE_THREAD = dict.fromkeys(
     (
@@ -65,7 +56,7 @@ ONE_THREAD = dict.fromkeys(
     ),
     "1",
 )
-_ROUNDS, _TARGETS, _TABLES = Memory(2), Memory(4), Memory(4)
+_TARGETS, _TABLES = Memory(4), Memory(4)
 
 
 @dataclass(frozen=True)
@@ -85,7 +76,7 @@ class Task:
     attacker : str
     teams, unranked : tuple of str
         Who anonymizes, and who of them has no rank; where a round is prepared.
-    inputs : mapping of role to digest
+    inputs : mapping of role to TreeDigests
         The folders of files that it reads.
     """
 
@@ -97,37 +88,24 @@ class Task:
     attacker: str = ""
     teams: tuple[str, ...] = ()
     unranked: tuple[str, ...] = ()
-    inputs: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def private(self) -> frozenset[str]:
-        """Digests of the inputs that a player's worker must not keep."""
-        if self.kind not in (ANONYMIZE, ATTACK):
-            return frozenset()
-        return frozenset(self.inputs[role] for role in (HANDOUT, OWN) if role in self.inputs)
+    inputs: Mapping[str, TreeDigests] = field(default_factory=dict)
 
 
 @spoken_in("en")
-def perform(task: Task, folders: Mapping[str, Files]) -> Outcome:
-    """Do a task and return what it gave, whatever happens; ``folders`` are its inputs by digest."""
+def perform(task: Task, inputs: Mapping[str, Files]) -> Outcome:
+    """Do a task and return its outcome, whatever happens; ``inputs`` are folders of files by role."""
     started = time.perf_counter()
-    error_text = ""
+    meta: dict[str, Any] = {"process": os.getpid()}
     try:
         load_code(task.rulebook, task.method)
-        inputs = {role: folders[digest] for role, digest in task.inputs.items()}
         with _one_thread():
             outcome = _STEPS[task.kind](task, inputs)
     except KakurenboError as error:
         outcome = Outcome(state=FAILED, cause=_message(error))
-    except MemoryError:
-        outcome = Outcome(state=FAILED, cause="it needs more memory than there is")
-        error_text = _traceback()
-    except (
-        BaseException
-    ) as error:  # a method that exits or raises KeyboardInterrupt ends its own job alone
-        outcome, error_text = Outcome(state=FAILED, cause=_sentence(error)), _traceback()
-    meta = {"seconds": time.perf_counter() - started, "process": os.getpid()}
-    return replace(outcome, meta=meta | ({"traceback": error_text} if error_text else {}))
+    except BaseException as error:  # a method that exits or is interrupted ends its own job alone
+        outcome = Outcome(state=FAILED, cause=_describe(error))
+        meta["traceback"] = _traceback()
+    return replace(outcome, meta=meta | {"seconds": time.perf_counter() - started})
 
 
 def load_code(*calls: MethodCall | None) -> None:
@@ -138,7 +116,7 @@ def load_code(*calls: MethodCall | None) -> None:
 
 
 def late_outcome(limit: float) -> Outcome:
-    """Return what became of a job that was stopped at its time limit."""
+    """Return the outcome of a job that was stopped at its time limit."""
     cause = f"it took longer than its time limit of {limit:g} s"
     return Outcome(state=FAILED, cause=cause, meta={"limit": limit, "seconds": limit})
 
@@ -148,22 +126,23 @@ def late_outcome(limit: float) -> Outcome:
 
 def _prepare(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     """Make the organizer's data from the seed, or take them from a folder that ``prepare`` or ``publish`` wrote."""
-    given = inputs.get("preparation", inputs.get("phase"))
-    if given is None:
-        made = engine.prepare(task.rulebook.make(), int(task.seed), task.teams, task.unranked)
-        files: Files = made.files()
-        report: Mapping[str, Any] = made.report
+    if "organizer" in inputs:
+        files, report = inputs["organizer"], {}
     else:
-        files, report = given, {}
+        rules: AnyRulebook = task.rulebook.make()
+        preparation = engine.prepare(rules, int(task.seed), task.teams, task.unranked)
+        files, report = preparation.files(), dict(preparation.report)
     facts = msgspec.json.decode(files[f"public/{CONTEST_FILE}"], type=ContestFacts)
-    bound = json.loads(files.get(f"public/{COMMITMENTS_FILE}", b"{}"))
-    handouts = {team: _below(files, f"teams/{team}/") for team in facts.teams}
-    trees: dict[str, Files] = {} if "phase" in inputs else {"preparation": files}
-    trees[f"{OPEN}/attackers"] = _below(files, "attackers/")
-    trees |= {f"{TEAMS}/{team}/handout": handout for team, handout in handouts.items() if handout}
+    commitments = json.loads(files.get(f"public/{COMMITMENTS_FILE}", b"{}"))
+    trees = {ATTACKERS_TREE: _below(files, "attackers/")}
+    if OPENING in files:
+        trees["preparation"] = files
+    for team in facts.teams:
+        if handout := _below(files, f"teams/{team}/"):
+            trees[handout_tree(team)] = handout
     value = {
-        "report": dict(report or {"data": facts.data.get("source", "")}),
-        "commitments": bound.get("commitments", {}),
+        "report": report or {"data": facts.data.get("source", "")},
+        "commitments": commitments.get("commitments", {}),
         "settings": facts.settings,
     }
     return Outcome(value, trees)
@@ -171,40 +150,16 @@ def _prepare(task: Task, inputs: Mapping[str, Files]) -> Outcome:
 
 def _judge(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     """Check, measure and publish what a team submitted, once each; or take what was published."""
-    if "phase" in inputs:
-        return _already_judged(task.team, inputs["phase"])
-    prepared: PreparedRound[Any] = _ROUNDS.remembered(
-        (task.inputs["preparation"], task.rulebook),
-        lambda: PreparedRound(task.rulebook.make(), inputs["preparation"]),
-    )
+    if "organizer" in inputs:
+        return _already_judged(task.team, inputs["organizer"])
+    prepared: PreparedRound[Any] = PreparedRound(task.rulebook.make(), inputs["preparation"])
+    prepared.tables = _TABLES
     sources = [Source(name, data) for name, data in inputs["release"].items()]
     outcomes = judge_team(prepared, task.team, SubmittedFiles(sources), with_disqualified=True)
     return _judged(
         [outcome.record for outcome in outcomes],
         {outcome.record.target: (outcome.target, outcome.answer) for outcome in outcomes},
     )
-
-
-def _judged(
-    records: Sequence[ReleaseRecord], published: Mapping[str, tuple[Files, Files]]
-) -> Outcome:
-    """Return what became of a team's releases, with the target and the answer of those under attack.
-
-    A part of a target that is dealt to one attacker is a folder of its own, so that nobody else sees it.
-    """
-    published = {target: files for target, files in published.items() if files[0]}
-    trees: dict[str, dict[str, bytes]] = {
-        f"answer-{target}": dict(answer) for target, (_, answer) in published.items()
-    }
-    for target, (files, _) in published.items():
-        for name, data in files.items():
-            part, _, file = name.rpartition("/")
-            trees.setdefault(target_place(target, part), {})[file] = data
-    value = {"records": msgspec.to_builtins(records), "targets": list(published)}
-    if published:
-        return Outcome(value, trees)
-    state = FAILED if any(record.state == FAILED for record in records) else REFUSED
-    return Outcome(value, state=state, cause="; ".join(record.cause for record in records))
 
 
 def _already_judged(team: str, phase: Files) -> Outcome:
@@ -219,9 +174,36 @@ def _already_judged(team: str, phase: Files) -> Outcome:
     return _judged(records, published)
 
 
-def target_place(target: str, part: str = "") -> str:
-    """Return where attackers find a target, or the part of it that one of them was dealt."""
-    return f"{OPEN}/target-{target}-{part}" if part else f"{OPEN}/target-{target}"
+def _judged(
+    records: Sequence[ReleaseRecord], published: Mapping[str, tuple[Files, Files]]
+) -> Outcome:
+    """Return the records of a team's releases, with the target and the answer of those under attack.
+
+    A part of a target that is dealt to one attacker is a folder of its own, so that nobody else sees it.
+    """
+    trees: dict[str, dict[str, bytes]] = {}
+    for target, (files, answer) in published.items():
+        if files:
+            trees[f"answer-{target}"] = dict(answer)
+        for name, data in files.items():
+            part, _, file = name.rpartition("/")
+            trees.setdefault(target_tree(target, part), {})[file] = data
+    targets = [target for target, (files, _) in published.items() if files]
+    value = {"records": msgspec.to_builtins(records), "targets": targets}
+    if targets:
+        return Outcome(value, trees)
+    state = FAILED if any(record.state == FAILED for record in records) else REFUSED
+    return Outcome(value, state=state, cause="; ".join(record.cause for record in records))
+
+
+def target_tree(target: str, part: str = "") -> str:
+    """Return the name of a target's folder of files, or of the part of it that one attacker was dealt."""
+    return f"store/target-{target}-{part}" if part else f"store/target-{target}"
+
+
+def handout_tree(team: str) -> str:
+    """Return the name of the folder of files that a team was given."""
+    return f"teams/{team}/handout"
 
 
 def _score_attacks(task: Task, inputs: Mapping[str, Files]) -> Outcome:
@@ -233,10 +215,7 @@ def _score_attacks(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     form = rules.answer_form(answer)
     scores: list[tuple[str, str, Credit]] = []
     refused: list[Refusal] = []
-    for role, files in inputs.items():
-        kind, _, attacker = role.partition(" ")
-        if kind != "guess":
-            continue
+    for attacker, files in _named(inputs, "guess").items():
         name = f"guess of {attacker} at {task.team}"
         with isolate() as failure:
             score = judge_guess(rules, answer, Source(name, files[GUESS_FILE]), attacker, form)
@@ -248,39 +227,28 @@ def _score_attacks(task: Task, inputs: Mapping[str, Files]) -> Outcome:
 
 def _score_submitted(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     """Score the files of guesses that one attacker submitted."""
-    folders: dict[str, dict[str, ContestFolder]] = {"target": {}, "answer": {}}
-    for role, files in inputs.items():
-        kind, _, target = role.partition(" ")
-        if kind in folders:
-            folders[kind][target] = ContestFolder(files, target)
-    others = [ContestFolder(inputs["attackers"], "attackers")]
-    targets = PublishedTargets(
-        task.rulebook.make(), folders["target"], others, folders["answer"], with_knowledge=False
+    targets, answers = (
+        {name: ContestFolder(files, name) for name, files in _named(inputs, kind).items()}
+        for kind in ("target", "answer")
+    )
+    attackers = [ContestFolder(inputs["attackers"], "attackers")]
+    published = PublishedTargets(
+        task.rulebook.make(), targets, attackers, answers, with_knowledge=False
     )
     sources = [Source(name, data) for name, data in inputs["submitted"].items()]
-    outcome = judge_guesses(targets, task.attacker, sources)
+    outcome = engine.judge_guesses(published, task.attacker, sources)
     scores = [(guess.target, task.attacker, guess.score) for guess in outcome.scores]
-    return _scored(scores, outcome.refused, outcome.notices)
+    return _scored(scores, outcome.refused)
 
 
 def _score(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     return _score_submitted(task, inputs) if task.attacker else _score_attacks(task, inputs)
 
 
-def _scored(
-    scores: Iterable[tuple[str, str, Credit]],
-    refused: Iterable[Refusal],
-    notices: Iterable[Problem] = (),
-) -> Outcome:
-    return Outcome(
-        {
-            "credits": [
-                (target, attacker, msgspec.to_builtins(score)) for target, attacker, score in scores
-            ],
-            "refused": [refusal.as_json("en") for refusal in limit_refusals(list(refused))],
-            "notices": [notice.in_language("en") for notice in notices],
-        }
-    )
+def _scored(scores: Sequence[tuple[str, str, Credit]], refused: Sequence[Refusal]) -> Outcome:
+    credits = [(target, attacker, msgspec.to_builtins(score)) for target, attacker, score in scores]
+    refusals = [refusal.as_json("en") for refusal in limit_refusals(list(refused))]
+    return Outcome({"credits": credits, "refused": refusals})
 
 
 # -- steps of players ----------------------------------------------------------------------------------------------------
@@ -288,21 +256,17 @@ def _scored(
 
 def _anonymize(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     assert task.method is not None
-    release, files = engine.anonymize(
-        task.rulebook.make(),
-        ContestFolder(inputs[HANDOUT], task.team),
-        task.method.make(),
-        stream(int(task.seed), "anonymize"),
-    )
+    handout = ContestFolder(inputs[HANDOUT], task.team)
+    rng = stream(int(task.seed), "anonymize")
+    release, files = engine.anonymize(task.rulebook.make(), handout, task.method.make(), rng)
     claims = {name: json_number(value) for name, value in release.claims.items()}
-    return Outcome({"claims": claims}, {"release": dict(files)})
+    return Outcome({"claims": claims}, {"release": files})
 
 
 def _attack(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     """Attack one target; what is parsed of it stays for the next attack, but for an attacker's own handout."""
-
-    if OWN in inputs:
-        targets = open_target(task, inputs)
+    if HANDOUT in inputs:
+        targets = open_target(task, inputs, None)
     else:
         mark = (tuple(task.inputs.items()), task.rulebook)
         targets = _TARGETS.remembered(mark, lambda: open_target(task, inputs, _TABLES))
@@ -311,24 +275,15 @@ def _attack(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     else:
         rng = stream(int(task.seed), "attack")
         guess = engine.attack(targets, task.team, task.method.make(), rng)
-    return Outcome({}, {"guess": {GUESS_FILE: guess}})
+    return Outcome(trees={"guess": {GUESS_FILE: guess}})
 
 
-def open_target(
-    task: Task, inputs: Mapping[str, Files], tables: Memory | None = None
-) -> PublishedTargets:
+def open_target(task: Task, inputs: Mapping[str, Files], tables: Memory | None) -> PublishedTargets:
     """Open the target of an attack as its attacker sees it."""
-    roles = [role for role in ("part", "attackers", OWN) if role in inputs]
+    roles = [role for role in ("part", "attackers", HANDOUT) if role in inputs]
     others = [ContestFolder(inputs[role], role) for role in roles]
     target = ContestFolder(inputs["target"], task.team)
-    return PublishedTargets(
-        task.rulebook.make(), {task.team: target}, others, attacker="", tables=tables
-    )
-
-
-def _nothing(task: Task, _: Mapping[str, Files]) -> Outcome:
-    """Do nothing; benchmarks measure by it what everything around a job costs."""
-    return Outcome({"kind": task.kind})
+    return PublishedTargets(task.rulebook.make(), {task.team: target}, others, tables=tables)
 
 
 _STEPS: dict[str, Callable[[Task, Mapping[str, Files]], Outcome]] = {
@@ -337,11 +292,11 @@ _STEPS: dict[str, Callable[[Task, Mapping[str, Files]], Outcome]] = {
     CREDIT: _score,
     ANONYMIZE: _anonymize,
     ATTACK: _attack,
-    NOTHING: _nothing,
+    NOTHING: lambda task, _: Outcome({"kind": task.kind}),
 }
 
 
-# -- words ---------------------------------------------------------------------------------------------------------------
+# -- helpers -------------------------------------------------------------------------------------------------------------
 
 
 def _one_thread() -> contextlib.AbstractContextManager[Any]:
@@ -350,14 +305,24 @@ def _one_thread() -> contextlib.AbstractContextManager[Any]:
     return contextlib.nullcontext() if is_set else threadpool_limits(1)
 
 
-def _below(files: Files, prefix: str) -> dict[str, bytes]:
+def _below(files: Files, prefix: str) -> Files:
     return {
         name.removeprefix(prefix): data for name, data in files.items() if name.startswith(prefix)
     }
 
 
-def _sentence(error: BaseException) -> str:
+def _named(inputs: Mapping[str, Files], kind: str) -> Mapping[str, Files]:
+    """Return the inputs ``KIND NAME`` by their names."""
+    pairs = {role: role.partition(" ") for role in inputs}
+    return {
+        name: inputs[role] for role, (first, _, name) in pairs.items() if first == kind and name
+    }
+
+
+def _describe(error: BaseException) -> str:
     """Return the error and the line it came from, for people who write methods."""
+    if isinstance(error, MemoryError):
+        return "it needs more memory than there is"
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     message = " ".join(_message(error).split())[:300]

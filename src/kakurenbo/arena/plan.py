@@ -1,37 +1,85 @@
-"""The plan of a tournament: every job, and what it waits for."""
+"""The plan of a tournament: every job, and the files that it reads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from kakurenbo.arena.calls import MethodCall
-from kakurenbo.arena.jobs import ANONYMIZE, ATTACK, CREDIT, JUDGE, PREPARE
-from kakurenbo.arena.store import OPEN, SECRET, TEAMS
+from kakurenbo.arena.jobs import (
+    ANONYMIZE,
+    ATTACK,
+    ATTACKERS_TREE,
+    CREDIT,
+    HANDOUT,
+    JUDGE,
+    PREPARE,
+    Task,
+    handout_tree,
+    target_tree,
+)
+from kakurenbo.arena.store import TreeDigests
 from kakurenbo.arena.teams_file import Entrant
 from kakurenbo.contest import AnyRulebook, Files, by_number, misfit, read_facts, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
 from kakurenbo.contest.engine import SUBMITTED
-from kakurenbo.contest.folders import ContestFacts
+from kakurenbo.contest.folders import ContestFacts, part_folder
 from kakurenbo.contest.rounds import read_records
-from kakurenbo.contest.submissions import RefusedFile, entries_of, list_submission
+from kakurenbo.contest.submissions import SubmittedFiles, entries_of, list_submission
 from kakurenbo.core import InputError, Source, read_file, read_folder
-from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import salt
 
 JUDGES, ANONYMIZERS, ATTACKERS = "judges", "anonymizers", "attackers"
 """Roles of workers: a process never changes its role."""
-_ROLES = {PREPARE: JUDGES, JUDGE: JUDGES, CREDIT: JUDGES, ANONYMIZE: ANONYMIZERS}
+_ROLES = {ANONYMIZE: ANONYMIZERS, ATTACK: ATTACKERS}
 _MAX_ATTACKS = 200_000  # of one run; the results of more could not be read again
+
+
+@dataclass(frozen=True)
+class Input:
+    """A folder of files that a job reads: what another job gives, or files that were submitted.
+
+    Attributes
+    ----------
+    role : str
+        What the job calls it.
+    job : Job or None
+        The job that gives it.
+    tree : str
+        What that job calls it.
+    folders : sequence of str
+        Those below it that are read; empty for all.
+    files : Files
+        Files from elsewhere.
+    is_required : bool
+        Whether the job cannot be played without it.
+    """
+
+    role: str
+    job: Job | None = None
+    tree: str = ""
+    folders: Sequence[str] = ()
+    files: Files = field(default_factory=dict, repr=False)
+    is_required: bool = True
+
+    @cached_property
+    def digests(self) -> TreeDigests:
+        """Digests of files from elsewhere."""
+        return TreeDigests.of(self.files)
+
+    def in_folders(self, files: Files) -> Files:
+        """Return those of some files that are read."""
+        return _in_folders(files, self.folders)
 
 
 @dataclass(frozen=True, order=True)
 class Job:
-    """One job's place in the tournament; the order is the one jobs are started in.
+    """One job of a tournament; the order is the one jobs are started in.
 
     Attributes
     ----------
@@ -42,8 +90,9 @@ class Job:
     team : str
         Whose release it is about; for attacks and scores the target, ``07`` or ``07-2``.
     attacker : str
-    kind : str
-    needs : tuple of Job
+    task : Task
+        What a worker is sent, but for its inputs.
+    inputs : tuple of Input
     """
 
     stage: int
@@ -51,23 +100,25 @@ class Job:
     repeat: int
     team: str
     attacker: str
-    kind: str = field(compare=False)
-    needs: tuple[Job, ...] = field(default=(), compare=False, repr=False)
+    task: Task = field(compare=False)
+    inputs: tuple[Input, ...] = field(default=(), compare=False, repr=False)
 
     def __hash__(self) -> int:
         return hash((self.kind, self.round, self.repeat, self.team, self.attacker))
 
     @property
-    def role(self) -> str:
-        """Which workers do it."""
-        return _ROLES.get(self.kind, ATTACKERS)
+    def kind(self) -> str:
+        return self.task.kind
 
     @property
-    def root(self) -> str:
-        """The store its result is in."""
-        if self.kind == ANONYMIZE:
-            return f"{TEAMS}/{self.team}"
-        return SECRET if self.role == JUDGES else OPEN
+    def role(self) -> str:
+        """Which workers do it."""
+        return _ROLES.get(self.kind, JUDGES)
+
+    @cached_property
+    def needs(self) -> tuple[Job, ...]:
+        """The jobs it waits for."""
+        return tuple(dict.fromkeys(entry.job for entry in self.inputs if entry.job is not None))
 
     def __str__(self) -> str:
         words = {
@@ -81,7 +132,7 @@ class Job:
 
 
 def in_round(name: str, repeat: int) -> str:
-    """Return where something happened, for people, who count repeats from 1.
+    """Return a round and a repeat for people, who count repeats from 1.
 
     Examples
     --------
@@ -89,51 +140,6 @@ def in_round(name: str, repeat: int) -> str:
     ('(pre)', '(pre, repeat 2)')
     """
     return f"({name}, repeat {repeat + 1})" if repeat else f"({name})"
-
-
-@dataclass(frozen=True)
-class SubmittedFolder:
-    """A folder of files that a team submitted; other files in it are not looked at.
-
-    Attributes
-    ----------
-    path : Path
-    digests : mapping of name to SHA-256
-    refused : list of (name, Problems)
-        What is refused before it is judged.
-    """
-
-    path: Path
-    digests: Mapping[str, str]
-    refused: list[RefusedFile]
-
-    @classmethod
-    def open(cls, path: Path) -> SubmittedFolder:
-        sources, refused = list_submission(path)
-        digests = {}
-        for source in sources:
-            try:
-                digests[source.name] = digest(source.read_packed())
-            except InputError as error:
-                refused.append((source.name, error.problems))
-        return cls(path, digests, refused)
-
-    @property
-    def sources(self) -> list[Source]:
-        return [Source(name, self.path / name) for name in self.digests]
-
-    def read(self) -> Files:
-        """Return the files; they must not change while they are played."""
-        files = {}
-        for source in self.sources:
-            try:
-                files[source.name] = source.read_packed()
-            except InputError:
-                files[source.name] = b""
-            if digest(files[source.name]) != self.digests[source.name]:
-                problem = Message("error.changed_meanwhile", {"name": source.name})
-                raise KakurenboError("error.must_not_change", at=self.path, problem=problem)
-        return files
 
 
 @dataclass(frozen=True)
@@ -161,13 +167,13 @@ class Plan:
 
     @cached_property
     def rules(self) -> AnyRulebook:
-        """The rulebook, with the settings of the organizer's folder where one is played on."""
+        """The rulebook, with the settings of the organizer's folder if there is one."""
         rulebook: AnyRulebook = self.rulebook.make()
         return rulebook.under(self.facts)
 
     @cached_property
     def facts(self) -> ContestFacts | None:
-        """What the organizer's folder says of itself, where one is played on."""
+        """What the organizer's folder says of itself; None if there is none."""
         folder = self.phase or self.preparation
         return None if folder is None else read_facts(folder / "public", self.rulebook.name)
 
@@ -176,27 +182,27 @@ class Plan:
         return {entrant.team: entrant for entrant in self.entrants}
 
     @cached_property
-    def submitted(self) -> Mapping[Path, SubmittedFolder]:
-        """The folders of files that play."""
+    def submitted(self) -> Mapping[Path, SubmittedFiles]:
+        """The folders of files that play, in memory: what changes on disk while they are played has no effect."""
         folders = [path for entrant in self.entrants for path in (entrant.release, entrant.guesses)]
-        return {path: SubmittedFolder.open(path) for path in folders if path is not None}
+        return {path: _read_submission(path) for path in folders if path is not None}
 
     @cached_property
     def targets(self) -> Mapping[str, tuple[str, ...]]:
-        """The names of each team's releases: its number, or one for each table where it submits several."""
-        if self.phase is None:
-            teams = [entrant for entrant in self.entrants if entrant.anonymizes]
-            return {entrant.team: self._targets(entrant) for entrant in teams}
+        """The names of each team's releases: its number, or one for each table if it submits several."""
         targets: dict[str, tuple[str, ...]] = {}
-        for record in read_records(self.phase):
-            targets[record.team] = (*targets.get(record.team, ()), record.target)
+        if self.phase is not None:
+            for record in read_records(self.phase):
+                targets[record.team] = (*targets.get(record.team, ()), record.target)
+            return targets
+        for entrant in self.entrants:
+            if entrant.release is not None:
+                sources = self.submitted[entrant.release].sources
+                entries = tuple(entries_of(self.rules, entrant.team, sources))
+                targets[entrant.team] = entries or (entrant.team,)
+            elif entrant.anonymizer is not None:
+                targets[entrant.team] = (entrant.team,)
         return targets
-
-    def _targets(self, entrant: Entrant) -> tuple[str, ...]:
-        if entrant.release is None:
-            return (entrant.team,)
-        sources = self.submitted[entrant.release].sources
-        return tuple(entries_of(self.rules, entrant.team, sources)) or (entrant.team,)
 
     @property
     def attackers(self) -> tuple[str, ...]:
@@ -215,67 +221,23 @@ class Plan:
             return self.seed
         return int.from_bytes(salt(self.seed, "arena", "repeat", repeat)[:16], "little")
 
-    def seed_for(self, job: Job) -> int:
-        """Return a player's seed for a job; nobody can compute the contest seed from it."""
-        names = ("arena", job.round, job.kind, job.team, job.attacker)
-        return int.from_bytes(salt(self.seed_of(job.repeat), *names)[:16], "little")
-
-    @cached_property
-    def rulebook_of(self) -> Mapping[str, MethodCall]:
-        """The rulebook as each round is played by it."""
-        rulebook: AnyRulebook = self.rulebook.make()
-        rules = {name: rulebook if self.facts else rulebook.for_round(name) for name in self.rounds}
-        return {
-            name: MethodCall.of("rulebooks", self.rulebook.name, rule)
-            for name, rule in rules.items()
-        }
-
     def code_of(self, role: str) -> tuple[MethodCall, ...]:
         """Return the rulebook and the methods that workers of a role need."""
-        methods = {
-            ANONYMIZERS: [entrant.anonymizer for entrant in self.entrants],
-            ATTACKERS: [entrant.attack for entrant in self.entrants],
-        }.get(role, [])
-        return (self.rulebook, *dict.fromkeys(call for call in methods if call is not None))
+        tasks = [job.task for job in self.jobs if job.role == role]
+        methods = dict.fromkeys(task.method for task in tasks if task.method is not None)
+        return (self.rulebook, *methods)
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
         """Every job, in the order they are started as far as what they wait for allows."""
-        rounds = [(name, repeat) for name in self.rounds for repeat in range(self.repeats)]
-        return tuple(sorted(job for place in rounds for job in self._jobs_of(*place)))
-
-    def _jobs_of(self, round_: str, repeat: int) -> list[Job]:
-        prepare = Job(0, round_, repeat, "", "", PREPARE)
-        jobs, judged = [prepare], {}
-        for team in self.targets:
-            needs: tuple[Job, ...] = (prepare,)
-            if self.phase is None and self.by_team[team].anonymizer is not None:
-                needs = (prepare, Job(1, round_, repeat, team, "", ANONYMIZE, (prepare,)))
-                jobs.append(needs[1])
-            judged[team] = Job(2, round_, repeat, team, "", JUDGE, needs)
-        jobs += judged.values()
-        for team, targets in self.targets.items():
-            attackers = [
-                attacker
-                for attacker in self.attackers
-                if attacker != team and self._plays_methods(attacker)
-            ]
-            for target in targets:
-                needs = (prepare, judged[team])
-                attacks = [
-                    Job(3, round_, repeat, target, attacker, ATTACK, needs)
-                    for attacker in attackers
-                ]
-                scores = Job(4, round_, repeat, target, "", CREDIT, (judged[team], *attacks))
-                jobs += [*attacks, scores]
-        for entrant in self.entrants:
-            if entrant.guesses is not None:
-                others = tuple(job for team, job in judged.items() if team != entrant.team)
-                jobs.append(Job(4, round_, repeat, "", entrant.team, CREDIT, (prepare, *others)))
-        return jobs
-
-    def _plays_methods(self, attacker: str) -> bool:
-        return attacker not in self.by_team or self.by_team[attacker].attack is not None
+        jobs: list[Job] = []
+        for name in self.rounds:
+            rulebook: AnyRulebook = self.rulebook.make()
+            rules = rulebook if self.facts else rulebook.for_round(name)
+            call = MethodCall.of("rulebooks", self.rulebook.name, rules)
+            for repeat in range(self.repeats):
+                jobs += _RoundJobs(self, call, name, repeat).all_jobs()
+        return tuple(sorted(jobs))
 
     def as_json(self) -> dict[str, Any]:
         """Return the plan as ``run.json`` keeps it."""
@@ -296,6 +258,155 @@ class Plan:
         }
 
 
+def _read_submission(path: Path) -> SubmittedFiles:
+    """Read the files of a folder that may be judged; those that cannot be read are refused."""
+    files = SubmittedFiles()
+    sources, refused = list_submission(path)
+    files.refused.extend(refused)
+    for source in sources:
+        try:
+            files.sources.append(Source(source.name, source.read_packed()))
+        except InputError as error:
+            files.refused.append((source.name, error.problems))
+    return files
+
+
+# -- the jobs of a round -------------------------------------------------------------------------------------------------
+
+
+class _RoundJobs:
+    """Makes the jobs of one repeat of a round, from the first to the last."""
+
+    def __init__(self, plan: Plan, rulebook: MethodCall, name: str, repeat: int) -> None:
+        self._plan, self._rulebook, self._place = plan, rulebook, (name, repeat)
+        organizer = plan.phase or plan.preparation
+        self._files = read_folder(organizer) if organizer is not None else {}
+
+    def all_jobs(self) -> Iterator[Job]:
+        plan = self._plan
+        yield (prepare := self._prepare())
+        judged: dict[str, Job] = {}
+        for team in plan.targets:
+            *earlier, judged[team] = self._releases(prepare, team)
+            yield from (*earlier, judged[team])
+        for team, targets in plan.targets.items():
+            for target in targets:
+                attacks = [
+                    self._attack(prepare, judged[team], target, attacker)
+                    for attacker in plan.attackers
+                    if attacker != team and self._plays_method(attacker)
+                ]
+                answer = Input("answer", judged[team], f"answer-{target}")
+                guesses = [
+                    Input(f"guess {attack.attacker}", attack, "guess", is_required=False)
+                    for attack in attacks
+                ]
+                yield from (*attacks, self._job(4, CREDIT, target, "", answer, *guesses))
+        for entrant in plan.entrants:
+            if entrant.guesses is not None:
+                others = {team: job for team, job in judged.items() if team != entrant.team}
+                yield self._score_submitted(prepare, others, entrant.team, entrant.guesses)
+
+    def _plays_method(self, attacker: str) -> bool:
+        by_team = self._plan.by_team
+        return attacker not in by_team or by_team[attacker].attack is not None
+
+    def _job(
+        self, stage: int, kind: str, team: str, attacker: str, *inputs: Input, **settings: Any
+    ) -> Job:
+        task = Task(kind, self._rulebook, team=team, attacker=attacker, **settings)
+        return Job(stage, *self._place, team, attacker, task, inputs)
+
+    def _players_job(
+        self, stage: int, kind: str, team: str, attacker: str, method: MethodCall, *inputs: Input
+    ) -> Job:
+        """Return a player's job; nobody can compute the contest seed from its seed."""
+        name, repeat = self._place
+        names = ("arena", name, kind, team, attacker)
+        seed = int.from_bytes(salt(self._plan.seed_of(repeat), *names)[:16], "little")
+        return self._job(stage, kind, team, attacker, *inputs, method=method, seed=str(seed))
+
+    def _prepare(self) -> Job:
+        plan = self._plan
+        if plan.phase is not None:
+            folders = ("public", "attackers", "teams")
+            return self._job(0, PREPARE, "", "", self._organizer(folders))
+        if plan.preparation is not None:
+            return self._job(0, PREPARE, "", "", self._organizer())
+        seed, teams = str(plan.seed_of(self._place[1])), tuple(plan.targets)
+        unranked = tuple(team for team in plan.unranked if team in teams)
+        return self._job(0, PREPARE, "", "", seed=seed, teams=teams, unranked=unranked)
+
+    def _releases(self, prepare: Job, team: str) -> Iterator[Job]:
+        """Yield the jobs that make and judge the releases of a team."""
+        plan = self._plan
+        if plan.phase is not None:
+            folders = [
+                f"{kind}/{target}"
+                for target in plan.targets[team]
+                for kind in ("targets", "answers")
+            ]
+            yield self._job(2, JUDGE, team, "", self._organizer(("public", *folders)))
+            return
+        entrant, handout = plan.by_team[team], Input(HANDOUT, prepare, handout_tree(team))
+        if entrant.anonymizer is not None:
+            anonymize = self._players_job(1, ANONYMIZE, team, "", entrant.anonymizer, handout)
+            yield anonymize
+            release = Input("release", anonymize, "release")
+        else:
+            release = self._submitted("release", entrant.release)
+        parts = ("public", "attackers", "secret", f"teams/{team}")
+        preparation = Input("preparation", prepare, "preparation", parts)
+        yield self._job(2, JUDGE, team, "", preparation, release)
+
+    def _organizer(self, folders: Sequence[str] = ()) -> Input:
+        """Return the files of the organizer's folder, or of some folders in it."""
+        return Input("organizer", files=_in_folders(self._files, folders))
+
+    def _submitted(self, role: str, path: Path | None) -> Input:
+        assert path is not None
+        sources = self._plan.submitted[path].sources
+        return Input(role, files={source.name: source.read_packed() for source in sources})
+
+    def _attack(self, prepare: Job, judge: Job, target: str, attacker: str) -> Job:
+        inputs = [
+            Input("target", judge, target_tree(target)),
+            Input("attackers", prepare, ATTACKERS_TREE),
+            Input("part", judge, target_tree(target, part_folder(attacker)), is_required=False),
+        ]
+        if self._plan.rules.attackers_use_handouts:
+            inputs.append(Input(HANDOUT, prepare, handout_tree(attacker), is_required=False))
+        entrant = self._plan.by_team.get(attacker)
+        if entrant is None:  # the organizers' own attacks have randomness that anybody can repeat
+            return self._job(3, ATTACK, target, attacker, *inputs)
+        assert entrant.attack is not None
+        return self._players_job(3, ATTACK, target, attacker, entrant.attack, *inputs)
+
+    def _score_submitted(
+        self, prepare: Job, judged: Mapping[str, Job], attacker: str, guesses: Path
+    ) -> Job:
+        inputs = [
+            Input("attackers", prepare, ATTACKERS_TREE),
+            self._submitted("submitted", guesses),
+        ]
+        for team, judge in judged.items():
+            for target in self._plan.targets[team]:
+                answer = f"answer-{target}"
+                inputs += [
+                    Input(f"target {target}", judge, target_tree(target), is_required=False),
+                    Input(f"answer {target}", judge, answer, is_required=False),
+                ]
+        return self._job(4, CREDIT, "", attacker, *inputs)
+
+
+def _in_folders(files: Files, folders: Sequence[str]) -> Files:
+    prefixes = tuple(f"{folder}/" for folder in folders) or ("",)
+    return {name: data for name, data in files.items() if name.startswith(prefixes)}
+
+
+# -- make a plan ---------------------------------------------------------------------------------------------------------
+
+
 def make_plan(
     rulebook: AnyRulebook,
     entrants: Sequence[Entrant],
@@ -309,22 +420,17 @@ def make_plan(
     """Make a plan; raise UsageError for rounds, folders and methods that do not fit the rulebook."""
     for name in rounds:
         if name not in rulebook.rounds:
+            known = list(rulebook.rounds)
             raise UsageError(
-                "error.no_round",
-                rulebook=rulebook.name,
-                name=repr(name),
-                rounds=list(rulebook.rounds),
+                "error.no_round", rulebook=rulebook.name, name=repr(name), rounds=known
             )
     for entrant in entrants:
         for call in (entrant.anonymizer, entrant.attack):
             if call is not None and (reason := misfit(type(rulebook), call.make())):
-                raise UsageError(
-                    Message("error.method_misfit", {"method": call.name, "reason": reason}),
-                    at=Message("error.player", {"name": repr(entrant.name)}),
-                )
-    call = MethodCall.of("rulebooks", rulebook.name, rulebook)
+                message = Message("error.method_misfit", {"method": call.name, "reason": reason})
+                raise UsageError(message, at=_player(entrant))
     plan = Plan(
-        call,
+        MethodCall.of("rulebooks", rulebook.name, rulebook),
         seed,
         tuple(entrants),
         tuple(rounds) or (rulebook.round_name,),
@@ -351,35 +457,31 @@ def make_plan(
     return plan
 
 
+def _player(entrant: Entrant) -> Message:
+    return Message("error.player", {"name": repr(entrant.name)})
+
+
 def _on_folders(plan: Plan, rounds: Sequence[str]) -> Plan:
     """Return the plan of a round whose data exist: with its settings, its name, and all of its teams."""
     facts = plan.facts
-    if facts is None or (plan.phase is not None and not facts.commitments):
-        what = (
-            ("phase", plan.phase, "publish")
-            if plan.phase is not None
-            else ("preparation", plan.preparation, "prepare")
-        )
-        raise UsageError("error.folder_of", at=f"{what[0]} = {str(what[1])!r}", verb=what[2])
+    if plan.phase is not None and (facts is None or not facts.commitments):
+        raise UsageError("error.folder_of", at=f"phase = {str(plan.phase)!r}", verb="publish")
+    if facts is None:
+        place = f"preparation = {str(plan.preparation)!r}"
+        raise UsageError("error.folder_of", at=place, verb="prepare")
     if plan.repeats > 1 or len(rounds) > 1:
         raise UsageError("error.one_round")
     if tuple(rounds) not in ((), (facts.round,)):
         raise UsageError("error.other_round", theirs=repr(facts.round), ours=repr(rounds[0]))
     if plan.phase is not None:
         _check_phase(plan, plan.phase, facts)
-    missing = [team for team in facts.teams if team not in plan.by_team]
-    unknown = [
-        entrant.team
-        for entrant in plan.entrants
-        if entrant.anonymizes and entrant.team not in facts.teams
-    ]
-    if unknown:
-        raise UsageError("error.team_not_there", name=repr(unknown[0]), teams=list(facts.teams))
-    everybody = (*plan.entrants, *(Entrant(team, f"team {team}") for team in missing))
-    entrants = sorted(everybody, key=lambda entrant: by_number(entrant.team))
-    return Plan(
-        plan.rulebook, plan.seed, tuple(entrants), (facts.round,), 1, plan.preparation, plan.phase
-    )
+    for entrant in plan.entrants:
+        if entrant.anonymizes and entrant.team not in facts.teams:
+            teams = list(facts.teams)
+            raise UsageError("error.team_not_there", name=repr(entrant.team), teams=teams)
+    missing = [Entrant(team, f"team {team}") for team in facts.teams if team not in plan.by_team]
+    entrants = sorted((*plan.entrants, *missing), key=lambda entrant: by_number(entrant.team))
+    return replace(plan, entrants=tuple(entrants), rounds=(facts.round,))
 
 
 def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
@@ -390,25 +492,20 @@ def _check_phase(plan: Plan, phase: Path, facts: ContestFacts) -> None:
             raise UsageError("error.other_preparation", at=f"phase = {str(phase)!r}")
     for entrant in plan.entrants:
         if entrant.anonymizer is not None:
-            raise UsageError(
-                "error.published_already", at=Message("error.player", {"name": repr(entrant.name)})
-            )
+            raise UsageError("error.published_already", at=_player(entrant))
         if entrant.release is not None:
-            submitted = plan.submitted[entrant.release]
-            entries = entries_of(plan.rules, entrant.team, submitted.sources)
-            counting = {source.name for sources in entries.values() for source in sources}
-            digests = {name: sha for name, sha in submitted.digests.items() if name in counting}
-            if _published_from(phase, entrant.team) != digests:
-                raise UsageError(
-                    "error.other_release", at=Message("error.player", {"name": repr(entrant.name)})
-                )
+            entries = entries_of(plan.rules, entrant.team, plan.submitted[entrant.release].sources)
+            files = [source for sources in entries.values() for source in sources]
+            submitted = {source.name: source.read_packed() for source in files}
+            if _published_from(phase, entrant.team) != submitted:
+                raise UsageError("error.other_release", at=_player(entrant))
 
 
-def _published_from(phase: Path, team: str) -> dict[str, str]:
-    """Return the digests of the files that a team's releases in a phase folder were made from."""
+def _published_from(phase: Path, team: str) -> Files:
+    """Return the submitted files that a team's releases in a phase folder were made from."""
     folders = [
         path
         for path in (phase / "answers").glob(f"{team}*/{SUBMITTED}")
         if team_of(path.parent.name) == team
     ]
-    return {name: digest(data) for folder in folders for name, data in read_folder(folder).items()}
+    return {name: data for folder in folders for name, data in read_folder(folder).items()}

@@ -17,7 +17,7 @@ from kakurenbo import __version__
 from kakurenbo.arena.calls import MethodCall, code_digest
 from kakurenbo.arena.jobs import ANONYMIZE, CREDIT, JUDGE, PREPARE
 from kakurenbo.arena.plan import Job, Plan, in_round
-from kakurenbo.arena.store import DONE, FAILED, Result, RunStore
+from kakurenbo.arena.store import DONE, FAILED, Result, ResultStore
 from kakurenbo.contest import Credit, RoundResults, team_of
 from kakurenbo.contest.engine import round_results
 from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
@@ -66,11 +66,11 @@ def collect(plan: Plan, results: Mapping[Job, Result]) -> Document:
     )
 
 
-def timings(store: RunStore, results: Mapping[Job, Result]) -> dict[str, Any]:
+def timings(store: ResultStore, results: Mapping[Job, Result]) -> dict[str, Any]:
     """Return the seconds of each job, which differ from run to run."""
     jobs = []
     for job, result in sorted(results.items()):
-        seconds = store.meta(job.root, result.key).get("seconds") if result.key else None
+        seconds = store.meta(result.key).get("seconds") if result.key else None
         if seconds is not None:
             jobs.append(
                 {

@@ -10,45 +10,28 @@ import contextlib
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import ClassVar
 
 from filelock import FileLock, Timeout
 
-from kakurenbo.arena.jobs import (
-    ANONYMIZE,
-    ATTACK,
-    CREDIT,
-    HANDOUT,
-    JUDGE,
-    OWN,
-    PREPARE,
-    Task,
-    target_place,
-)
-from kakurenbo.arena.plan import Job, Plan, SubmittedFolder
-from kakurenbo.arena.pool import ProcessCrew, Workers
+from kakurenbo.arena.jobs import Task
+from kakurenbo.arena.plan import Job, Plan
+from kakurenbo.arena.pool import ProcessPools, Workers
 from kakurenbo.arena.store import (
     DONE,
     FAILED,
-    OPEN,
-    TEAMS,
-    DamagedTree,
+    SKIPPED,
     Outcome,
     Result,
-    RunStore,
-    TreeDigests,
+    ResultStore,
     content_hash,
 )
 from kakurenbo.contest import Files
-from kakurenbo.contest.folders import part_folder
-from kakurenbo.core import read_folder
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.remembering import Memory
 
-SKIPPED = "skipped"
-_FORMAT = 3  # raise when jobs come to mean something else
+_FORMAT = 4  # raise when jobs come to mean something else
+_ATTEMPTS = 3  # that a job has before it is given up because its workers died
 
 
 @dataclass
@@ -69,7 +52,7 @@ class Tally:
         return self.done + self.stored + self.failed + self.refused + self.skipped
 
 
-ProgressListener = Callable[[Tally, Job | None, Result | None], None]
+ProgressListener = Callable[[Tally, Job, Result | None], None]
 
 
 @dataclass(frozen=True)
@@ -91,27 +74,6 @@ class Settings:
     replace_results: bool = False
 
 
-def play(
-    plan: Plan,
-    store: RunStore,
-    workers: Workers,
-    settings: Settings,
-    listener: ProgressListener | None = None,
-) -> Mapping[Job, Result]:
-    """Play every job of a plan that is not stored yet, and return the results of all.
-
-    A job whose inputs did not come about is ``skipped``; it is in the results with the cause.
-    """
-    store.begin()
-    while True:
-        run = _Run(plan, store, settings, listener or (lambda *_: None))
-        try:
-            with workers.open(plan.code_of) as crew:
-                return run.play(crew)
-        except DamagedTree:
-            run.drop_damaged()  # the run begins again with what is whole
-
-
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep a second run out of the same folder."""
@@ -123,314 +85,174 @@ def locked(folder: Path) -> Iterator[None]:
         raise UsageError("error.another_run", at=folder) from None
 
 
-# -- tasks ---------------------------------------------------------------------------------------------------------------
+def play(
+    plan: Plan,
+    store: ResultStore,
+    workers: Workers,
+    settings: Settings,
+    listener: ProgressListener | None = None,
+) -> Mapping[Job, Result]:
+    """Play every job of a plan that is not stored yet, and return the results of all.
+
+    A job that lacks an input is ``skipped``; it is in the results with the cause.
+    """
+    store.begin()
+    with workers.open(plan.code_of) as pools:
+        return _Run(plan, store, pools, settings, listener or (lambda *_: None)).play()
 
 
-@dataclass(frozen=True)
-class Input:
-    """A folder of files that a task reads: its digests, and how to read it when the task is handed out."""
-
-    digests: TreeDigests
-    read: Callable[[], Files]
-
-
-@dataclass(frozen=True)
-class Order:
-    """A job made ready for workers: its task, the inputs by role, and the key of its result."""
-
-    task: Task
-    inputs: Mapping[str, Input]
-    key: str
-
-    def folders(self) -> dict[str, Files]:
-        """Read the inputs, by digest."""
-        return {folder.digests.whole: folder.read() for folder in self.inputs.values()}
+def task_of(job: Job, results: Mapping[Job, Result]) -> Task:
+    """Return the task of a job whose inputs exist, with their digests."""
+    digests = {}
+    for entry in job.inputs:
+        if entry.job is None:
+            digests[entry.role] = entry.digests
+        elif entry.tree in results[entry.job].trees:
+            digests[entry.role] = results[entry.job].trees[entry.tree]
+    return replace(job.task, inputs=digests)
 
 
-class Orders:
-    """Makes the orders of a plan, from the results so far."""
+def read_inputs(job: Job, results: Mapping[Job, Result], store: ResultStore) -> dict[str, Files]:
+    """Read the inputs of a job, by role."""
+    files = {}
+    for entry in job.inputs:
+        if entry.job is None:
+            files[entry.role] = entry.files
+        elif entry.tree in results[entry.job].trees:
+            files[entry.role] = entry.in_folders(store.read(results[entry.job], entry.tree))
+    return files
 
-    def __init__(self, plan: Plan, store: RunStore, results: Mapping[Job, Result]) -> None:
-        self._plan, self._store, self._results = plan, store, results
-        self._made: dict[Job, Order] = {}
-        self._organizers = Memory(1)
 
-    def order(self, job: Job) -> Order:
-        """Return the order of a job whose inputs exist."""
-        if job not in self._made:
-            self._made[job] = self._make(job)
-        return self._made[job]
-
-    def _make(self, job: Job) -> Order:
-        plan = self._plan
-        inputs = self._INPUTS[job.kind](self, job) if job.kind in self._INPUTS else {}
-        method = None
-        if job.kind == ANONYMIZE:
-            method = plan.by_team[job.team].anonymizer
-        elif job.kind == ATTACK and job.attacker in plan.by_team:
-            method = plan.by_team[job.attacker].attack
-        seed, teams = "", tuple[str, ...]()
-        if (
-            method is not None
-        ):  # the organizers' own attacks have randomness that anybody can repeat
-            seed = str(plan.seed_for(job))
-        elif job.kind == PREPARE and not inputs:
-            seed, teams = str(plan.seed_of(job.repeat)), tuple(plan.targets)
-        task = Task(
-            kind=job.kind,
-            rulebook=plan.rulebook_of[job.round],
-            method=method,
-            seed=seed,
-            team=job.team,
-            attacker=job.attacker,
-            teams=teams,
-            unranked=tuple(team for team in plan.unranked if team in teams),
-            inputs={role: folder.digests.whole for role, folder in inputs.items()},
-        )
-        return Order(task, inputs, _key(task, inputs))
-
-    def _prepare(self, job: Job) -> dict[str, Input]:
-        if self._plan.phase is not None:
-            return {
-                "phase": self._organizers_files(self._plan.phase, "public", "attackers", "teams")
-            }
-        if self._plan.preparation is not None:
-            return {"preparation": self._organizers_files(self._plan.preparation)}
-        return {}
-
-    def _anonymize(self, job: Job) -> dict[str, Input]:
-        return {HANDOUT: self._stored(job.needs[0], f"{TEAMS}/{job.team}/handout")}
-
-    def _judge(self, job: Job) -> dict[str, Input]:
-        if self._plan.phase is not None:
-            folders = [
-                f"{kind}/{target}"
-                for target in self._plan.targets[job.team]
-                for kind in ("targets", "answers")
-            ]
-            folders.append("public")
-            return {"phase": self._organizers_files(self._plan.phase, *folders)}
-        prepare, *anonymize = job.needs
-        entrant = self._plan.by_team[job.team]
-        release = (
-            self._stored(anonymize[0], "release") if anonymize else self._submitted(entrant.release)
-        )
-        return {"preparation": self._stored(prepare, "preparation"), "release": release}
-
-    def _credit(self, job: Job) -> dict[str, Input]:
-        if not job.attacker:
-            judge, *attacks = job.needs
-            done = [attack for attack in attacks if self._results[attack].state == DONE]
-            guesses = {f"guess {attack.attacker}": self._stored(attack, "guess") for attack in done}
-            return {"answer": self._stored(judge, f"answer-{job.team}"), **guesses}
-        prepare, *judges = job.needs
-        inputs = {
-            "attackers": self._stored(prepare, f"{OPEN}/attackers"),
-            "submitted": self._submitted(self._plan.by_team[job.attacker].guesses),
-        }
-        for judge in judges:
-            for target in self._results[judge].value.get("targets", ()):
-                inputs[f"target {target}"] = self._stored(judge, target_place(target))
-                inputs[f"answer {target}"] = self._stored(judge, f"answer-{target}")
-        return inputs
-
-    def _attack(self, job: Job) -> dict[str, Input]:
-        prepare, judge = job.needs
-        inputs = {
-            "target": self._stored(judge, target_place(job.team)),
-            "attackers": self._stored(prepare, f"{OPEN}/attackers"),
-        }
-        part = target_place(job.team, part_folder(job.attacker))
-        if part in self._results[judge].trees:
-            inputs["part"] = self._stored(judge, part)
-        own = f"{TEAMS}/{job.attacker}/handout"
-        if self._plan.rules.attackers_use_handouts and own in self._results[prepare].trees:
-            inputs[OWN] = self._stored(prepare, own)
-        return inputs
-
-    _INPUTS: ClassVar[Mapping[str, Callable[[Orders, Job], dict[str, Input]]]] = {
-        PREPARE: _prepare,
-        ANONYMIZE: _anonymize,
-        JUDGE: _judge,
-        ATTACK: _attack,
-        CREDIT: _credit,
+def _key(task: Task) -> str:
+    inputs = {role: digests.content for role, digests in task.inputs.items()}
+    code = {
+        "rulebook": task.rulebook.identity(),
+        "method": task.method.identity() if task.method else None,
     }
-
-    def _stored(self, job: Job, place: str) -> Input:
-        result = self._results[job]
-        path = self._store.tree(job.root, result.key, place)
-        digests = result.trees[place]
-        return Input(digests, lambda: self._store.read(path, digests.whole))
-
-    def _submitted(self, path: Path | None) -> Input:
-        assert path is not None
-        folder: SubmittedFolder = self._plan.submitted[path]
-        digest = content_hash(folder.digests)
-        return Input(TreeDigests(digest, digest), folder.read)
-
-    def _organizers_files(self, path: Path, *folders: str) -> Input:
-        """Return the files of an organizer's folder, or of some folders in it."""
-        every = self._organizers.remembered(path, lambda: read_folder(path))
-        files = {
-            name: data
-            for name, data in every.items()
-            if not folders or name.startswith(tuple(f"{folder}/" for folder in folders))
-        }
-        return Input(TreeDigests.of(files), lambda: files)
+    return content_hash({"format": _FORMAT, **asdict(task), **code, "inputs": inputs})
 
 
-def _key(task: Task, inputs: Mapping[str, Input]) -> str:
-    return content_hash(
-        {
-            "format": _FORMAT,
-            "kind": task.kind,
-            "rulebook": task.rulebook.identity(),
-            "method": task.method.identity() if task.method else None,
-            "seed": task.seed,
-            "team": task.team,
-            "attacker": task.attacker,
-            "teams": task.teams,
-            "unranked": task.unranked,
-            "inputs": {role: folder.digests.content for role, folder in inputs.items()},
-        }
-    )
+def _missing_input(job: Job, results: Mapping[Job, Result]) -> str:
+    """Return why a job lacks an input after all that it waits for has ended; empty if it lacks none."""
+    for entry in job.inputs:
+        if entry.job is None or not entry.is_required:
+            continue
+        result = results[entry.job]
+        if entry.tree not in result.trees:
+            records = result.value.get("records", ())
+            causes = [record["cause"] for record in records if record["target"] == job.team]
+            cause = causes[0] if causes else result.cause
+            return cause if result.state == SKIPPED else f"{entry.job}: {cause}"
+    return ""
 
 
-# -- the run -------------------------------------------------------------------------------------------------------------
-
-
-@dataclass
 class _Run:
-    plan: Plan
-    store: RunStore
-    settings: Settings
-    tell: ProgressListener
-    results: dict[Job, Result] = field(default_factory=dict)
-    running: set[Job] = field(default_factory=set)
-    deaths: Counter[Job] = field(default_factory=Counter)  # of workers, by the job they died on
-    seconds: dict[str, list[float]] = field(default_factory=dict)  # that jobs took, by kind
+    """One start of a run."""
 
-    def __post_init__(self) -> None:
-        self.orders = Orders(self.plan, self.store, self.results)
-        self.ready: dict[str, list[Job]] = {job.role: [] for job in self.plan.jobs}  # heaps
-        self.tally = Tally(len(self.plan.jobs))
-        self.left = Counter(job.kind for job in self.plan.jobs)
-        self.left_of_role = Counter(job.role for job in self.plan.jobs)
-        self.waiting = {job: len(job.needs) for job in self.plan.jobs}
-        self.followers: dict[Job, list[Job]] = {job: [] for job in self.plan.jobs}
-        for job in self.plan.jobs:
+    def __init__(
+        self,
+        plan: Plan,
+        store: ResultStore,
+        pools: ProcessPools,
+        settings: Settings,
+        listener: ProgressListener,
+    ) -> None:
+        self._plan, self._store, self._pools = plan, store, pools
+        self._settings, self._listener = settings, listener
+        self._tally = Tally(len(plan.jobs))
+        self._results: dict[Job, Result] = {}
+        self._tasks: dict[Job, tuple[Task, str]] = {}  # with the keys of their results
+        self._ready: dict[str, list[Job]] = {job.role: [] for job in plan.jobs}  # heaps
+        self._open = Counter(job.role for job in plan.jobs)
+        self._left = Counter(job.kind for job in plan.jobs)
+        self._seconds: dict[str, list[float]] = {}  # that jobs took, by kind
+        self._deaths: Counter[Job] = Counter()  # of workers, by the job they died on
+        self._running = 0
+        self._waiting = {job: len(job.needs) for job in plan.jobs}
+        self._followers: dict[Job, list[Job]] = {job: [] for job in plan.jobs}
+        for job in plan.jobs:
             for need in job.needs:
-                self.followers[need].append(job)
+                self._followers[need].append(job)
 
-    def play(self, crew: ProcessCrew) -> Mapping[Job, Result]:
-        self.crew = crew
-        for job in self.plan.jobs:
+    def play(self) -> Mapping[Job, Result]:
+        for job in self._plan.jobs:
             if not job.needs:
-                self._make_ready(job)
-        for role, count in self.left_of_role.items():
-            if count and len(self.results) < len(self.plan.jobs):
-                crew.start_ahead(role, count)
-        while len(self.results) < len(self.plan.jobs):
-            self._launch()
-            if self.running:
-                for job, outcome in crew.wait():
-                    self._land(job, outcome)
-        return self.results
+                self._queue(job)
+        while len(self._results) < len(self._plan.jobs):
+            self._start_jobs()
+            for job, outcome in self._pools.wait():
+                self._land(job, outcome)
+        return self._results
 
-    def _launch(self) -> None:
-        """Hand out jobs as far as there is room, the earliest first."""
-        has_room = self.crew.has_room
-        while roles := [role for role, jobs in self.ready.items() if jobs and has_room(role)]:
-            job = heapq.heappop(self.ready[min(roles, key=lambda role: self.ready[role][0])])
-            order = self.orders.order(job)
-            limit = self.settings.limit if order.task.method is not None else None
-            self.crew.submit(job, order.task, order.folders(), limit)
-            self.running.add(job)
-            self.tally.running = min(len(self.running), self.crew.at_a_time)
-            self.tell(self.tally, job, None)
-
-    def _land(self, job: Job, outcome: Outcome | str) -> None:
-        """Store what a job gave; give one whose worker died to another, a few times."""
-        self.running.remove(job)
-        key = self.orders.order(job).key
-        if isinstance(outcome, Outcome):
-            result = self.store.put(job.root, key, outcome)
-            self.seconds.setdefault(job.kind, []).append(float(outcome.meta.get("seconds", 0)))
-        else:
-            self.deaths[job] += 1
-            if self.deaths[job] < self.crew.attempts:
-                heapq.heappush(self.ready[job.role], job)
-                return
-            result = Result(key, FAILED, cause=outcome)  # not stored: the next start tries again
-        self._finish(job, result)
-
-    def _make_ready(self, job: Job) -> None:
+    def _queue(self, job: Job) -> None:
         """Take the stored result of a job whose inputs exist, or line it up."""
-        result = self._stored(job)
-        if result is not None:
-            self._finish(job, result, stored=True)
+        if cause := _missing_input(job, self._results):
+            self._finish(job, Result("", SKIPPED, cause=cause))
+            return
+        task = task_of(job, self._results)
+        self._tasks[job] = task, _key(task)
+        if (stored := self._stored(self._tasks[job][1])) is not None:
+            self._finish(job, stored, is_stored=True)
         else:
-            heapq.heappush(self.ready[job.role], job)
+            heapq.heappush(self._ready[job.role], job)
 
-    def _stored(self, job: Job) -> Result | None:
-        key = self.orders.order(job).key
-        result = self.store.get(job.root, key)
+    def _stored(self, key: str) -> Result | None:
+        result = self._store.get(key)
         if result is None or result.state != FAILED:
             return result
-        limit = self.store.meta(job.root, key).get("limit")
-        is_longer = limit is not None and (
-            self.settings.limit is None or self.settings.limit > limit
-        )
-        if self.settings.retry_failed or is_longer:
-            self.store.drop(job.root, result)
-            return None
-        return result
+        before, now = self._store.meta(key).get("limit"), self._settings.limit
+        is_longer = before is not None and (now is None or now > before)
+        return None if self._settings.retry_failed or is_longer else result
 
-    def _finish(self, job: Job, result: Result, *, stored: bool = False) -> None:
-        self.results[job] = result
-        label = "stored" if stored and result.state == DONE else result.state
-        setattr(self.tally, label, getattr(self.tally, label) + 1)
-        self.left[job.kind] -= 1
-        self.left_of_role[job.role] -= 1
-        if not self.left_of_role[job.role]:
-            self.crew.dismiss(job.role)
-        self.tally.running = min(len(self.running), self.crew.at_a_time)
-        self.tally.seconds_left = self._estimate()
-        self.tell(self.tally, job, result)
-        for follower in self.followers[job]:
-            if follower in self.results:
-                continue
-            self.waiting[follower] -= 1
-            if cause := obstacle(follower, job, result):
-                self._finish(follower, Result("", SKIPPED, cause=cause))
-            elif self.waiting[follower] == 0:
-                self._make_ready(follower)
+    def _start_jobs(self) -> None:
+        """Hand out jobs as far as there is room, the earliest first."""
+        has_room = self._pools.has_room
+        while roles := [role for role, jobs in self._ready.items() if jobs and has_room(role)]:
+            job = heapq.heappop(self._ready[min(roles, key=lambda role: self._ready[role][0])])
+            task, _ = self._tasks[job]
+            limit = self._settings.limit if task.method is not None else None
+            inputs = read_inputs(job, self._results, self._store)
+            self._pools.submit(job, task, inputs, limit)
+            self._running += 1
+            self._tell(job, None)
+
+    def _land(self, job: Job, outcome: Outcome | str) -> None:
+        """Store the outcome of a job; give a job whose worker died to another, a few times."""
+        self._running -= 1
+        key = self._tasks[job][1]
+        if isinstance(outcome, Outcome):
+            self._seconds.setdefault(job.kind, []).append(float(outcome.meta.get("seconds", 0)))
+            self._finish(job, self._store.put(key, outcome))
+            return
+        self._deaths[job] += 1
+        if self._deaths[job] < _ATTEMPTS:
+            heapq.heappush(self._ready[job.role], job)
+        else:  # not stored: the next start tries again
+            self._finish(job, Result(key, FAILED, cause=outcome))
+
+    def _finish(self, job: Job, result: Result, *, is_stored: bool = False) -> None:
+        self._results[job] = result
+        label = "stored" if is_stored and result.state == DONE else result.state
+        setattr(self._tally, label, getattr(self._tally, label) + 1)
+        self._left[job.kind] -= 1
+        self._open[job.role] -= 1
+        if not self._open[job.role]:
+            self._pools.dismiss(job.role)
+        self._tally.seconds_left = self._estimate()
+        self._tell(job, result)
+        for follower in self._followers[job]:
+            self._waiting[follower] -= 1
+            if not self._waiting[follower]:
+                self._queue(follower)
+
+    def _tell(self, job: Job, result: Result | None) -> None:
+        self._tally.running = min(self._running, self._pools.at_a_time)
+        self._listener(self._tally, job, result)
 
     def _estimate(self) -> float | None:
         """Estimate the seconds left, from the mean time of each kind of job; None until every kind was seen."""
-        left = {kind: count for kind, count in self.left.items() if count}
-        if not left.keys() <= self.seconds.keys():
+        left = {kind: count for kind, count in self._left.items() if count}
+        if not left.keys() <= self._seconds.keys():
             return None
-        means = {kind: sum(seconds) / len(seconds) for kind, seconds in self.seconds.items()}
-        return sum(count * means[kind] for kind, count in left.items()) / self.crew.at_a_time
-
-    def drop_damaged(self) -> None:
-        """Forget results whose files are not as they were written, so that their jobs are played again."""
-        for job, result in self.results.items():
-            if result.key and not self.store.is_whole(job.root, result):
-                self.store.drop(job.root, result)
-
-
-def obstacle(job: Job, need: Job, result: Result) -> str:
-    """Return why a job cannot be played after what it waits for has ended; empty where it can."""
-    if job.kind == CREDIT and (need.kind == ATTACK or (need.kind == JUDGE and job.attacker)):
-        return ""  # an attack or a release that did not come about costs nobody else
-    is_about_target = need.kind == JUDGE and job.kind in (ATTACK, CREDIT)
-    if result.state == DONE and (not is_about_target or job.team in result.value["targets"]):
-        return ""
-    causes = [
-        record["cause"]
-        for record in result.value.get("records", ())
-        if record["target"] == job.team
-    ]
-    return f"{need}: {causes[0] if causes else result.cause}" if result.key else result.cause
+        means = {kind: sum(seconds) / len(seconds) for kind, seconds in self._seconds.items()}
+        return sum(count * means[kind] for kind, count in left.items()) / self._pools.at_a_time

@@ -109,14 +109,14 @@ class Entrant:
     def anonymizer_text(self) -> str:
         """How it anonymizes, for people."""
         if self.anonymizer is not None:
-            return self.anonymizer.told(self.swept)
+            return self.anonymizer.text(self.swept)
         return f"files in {self.release.name}" if self.release else ""
 
     @property
     def attack_text(self) -> str:
         """How it attacks, for people."""
         if self.attack is not None:
-            return self.attack.told(self.swept)
+            return self.attack.text(self.swept)
         return f"files in {self.guesses.name}" if self.guesses else ""
 
 

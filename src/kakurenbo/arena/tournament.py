@@ -12,7 +12,7 @@ from kakurenbo.arena.plan import Plan
 from kakurenbo.arena.pool import Workers
 from kakurenbo.arena.results import collect, timings
 from kakurenbo.arena.runner import ProgressListener, Settings, locked, play
-from kakurenbo.arena.store import RunStore
+from kakurenbo.arena.store import ResultStore
 from kakurenbo.core import InputError, json_bytes, json_object, write_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Message
@@ -77,7 +77,7 @@ def play_tournament(
     _check_folder(plan, out, replace_results=settings.replace_results)
     with locked(out):
         write_file(out / PLAN_FILE, json_bytes(plan.as_json()), private=True)  # the seed is in it
-        store = RunStore(out)
+        store = ResultStore(out)
         found = play(plan, store, workers, settings, listener)
         tournament = Tournament(out, collect(plan, found), timings(store, found))
         write_file(out / TIMINGS_FILE, json_bytes(tournament.times))

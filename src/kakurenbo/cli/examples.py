@@ -34,8 +34,8 @@ _TEMPLATES = {
 }
 _GENERATE_TABLE = "kakurenbo generate table hospital -o original.csv --holdout holdout.csv"
 _TABLE_OPTIONS = {
-    "kanony": "--columns sex,ward",
-    "pipeline": "--steps 'swap|rr:p=0.9'",
+    "kanony": ("--columns", "sex,ward"),
+    "pipeline": ("--steps", "swap|rr:p=0.9"),
 }
 """Options for the table of ``generate table hospital``, where defaults are those of a contest."""
 
@@ -52,8 +52,8 @@ def example(command: str, rulebook: str = "", method: str = "", *_: str) -> str:
     template = _TEMPLATES.get(command, "")
     if rulebook == TABLE and command == "anonymize":
         method = method or "rr"
-        template = f"kakurenbo anonymize table {method} original.csv release.csv"
-        template = " ".join(filter(None, (template, _TABLE_OPTIONS.get(method))))
+        words = ("kakurenbo", "anonymize", TABLE, method, "original.csv", "release.csv")
+        template = shlex.join([*words, *_TABLE_OPTIONS.get(method, ())])
     elif rulebook == TABLE and command == "generate":
         template = _GENERATE_TABLE
     elif not rulebook and "{rulebook}" in template:
@@ -74,7 +74,7 @@ def _parts(template: str, rulebook: str, method: str) -> dict[str, str]:
             played = [getattr(player, group.removesuffix("s")) for player in cls.default_players]
             parts[group], parts["options"] = _method(group, cls, method, played)
             if getattr(registry.find(group, parts[group]), "takes_release", False):
-                parts["options"] += " --release release"
+                parts["options"] = " ".join((parts["options"], "--release", "release"))
     return parts
 
 

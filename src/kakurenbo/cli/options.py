@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from kakurenbo.core import STANDARD_INPUT, STANDARD_OUTPUT, check_file, check_place
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import language, of_click, text, text_or
+from kakurenbo.core.messages import language, text, text_or
 from kakurenbo.methods import registry
 
 TABLE_ENDINGS = (".csv", ".csv.gz")
@@ -131,6 +131,7 @@ class Explained(click.Command):
     """
 
     about = ""
+    _help_language = ""
 
     @property
     def help(self) -> str:
@@ -142,10 +143,9 @@ class Explained(click.Command):
         """Ignore the empty help that click sets."""
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        option = super().get_help_option(ctx)
-        if option is not None:  # click may have made it in another language
-            option.help = of_click("Show this message and exit.", language())
-        return option
+        if self._help_language != language():
+            self._help_option, self._help_language = None, language()
+        return super().get_help_option(ctx)
 
 
 class Command(Explained):

@@ -28,8 +28,6 @@ from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     AnyRulebook,
-    RoundResults,
-    by_number,
     read_facts,
     read_schedule,
     team_of,
@@ -399,50 +397,35 @@ def standings(
     as_json: bool,
     **by_round: Path | None,
 ) -> None:
-    from kakurenbo.reports import (
-        agreed_settings,
-        award_notices,
-        figure_entries,
-        ranked,
-        read_results,
-        standings_json,
-        without,
-    )
+    from kakurenbo.cli.scores import print_rankings
+    from kakurenbo.reports import document_without, joined, read_results
 
     files = [("", path) for path in results]
     named = [(name, by_round.get(f"results_of_{name}")) for name in rulebook.rounds]
     files += [(name, path) for name, path in named if path is not None]
     _check_files(rulebook, results, len(files) - len(results), has_rounds=bool(by_round))
-    rounds: dict[str, Sequence[RoundResults]] = {}
-    settings: list[Mapping[str, Any]] = []
-    judges: set[str] = set()
+    documents = []
     for name, path in files:
         with collect_notices() as notices:
-            file = read_results(rulebook, path, name)
-        _check_settings(rulebook, path, file.settings)
+            document = read_results(rulebook, path, name)
+        _check_settings(rulebook, path, document.contest.settings)
         output.print_notices(notices)
-        settings.append(file.settings)
-        judges.update(file.judges)
-        for round_, repeats in file.rounds.items():
-            if round_ in rounds:
-                raise UsageError("usage.round_twice", path=str(path), round=round_)
-            rounds[round_] = repeats
-    rounds = without(rounds, names(disqualified))
-    rounds = {name: [one.excluding(unranked) for one in rounds[name]] for name in rounds}
-    rules = rulebook.defaulting(agreed_settings(settings))
-    listed = sorted(judges, key=by_number)
-    rankings, awards, details = ranked(rules, rounds, listed)
+        documents.append((str(path), document))
+    together = document_without(
+        rulebook, joined(rulebook, documents), names(disqualified), unranked
+    )
     if as_json:
-        output.print_json(standings_json(rankings, awards, details, listed, rules.name))
+        output.print_json(together.standings())
         return
-    from kakurenbo.cli.scores import print_rankings
-
-    notices_by_award = award_notices(awards, rankings, details)
-    figures = figure_entries(rules, (), rankings)
-    tables = details.get("tables", {})
-    print_rankings(rankings, awards, notices_by_award, tables=tables, figures=figures)
-    if listed:
-        output.print_line(f"\n{judges_text(rules.name, listed, language())}")
+    print_rankings(
+        together.rankings,
+        together.awards,
+        together.award_notices,
+        tables=together.details.get("tables", {}),
+        figures=together.figures,
+    )
+    if judges := together.contest.judges:
+        output.print_line(f"\n{judges_text(rulebook.name, judges, language())}")
 
 
 def _check_files(

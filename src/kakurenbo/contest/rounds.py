@@ -123,7 +123,7 @@ def publish_round(
     team : str
         Whose files ``submissions`` are, where neither folders nor names tell.
     with_disqualified : bool
-        Publish releases below a threshold too; they stay disqualified.
+        Publish releases below a threshold too; they stay out of the rankings.
     """
     prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
     by_team, unassigned = files_by_team(prepared.rules, prepared.teams, submissions, team)

@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
-from itertools import chain
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from kakurenbo.contest import (
-    AnyRulebook,
-    Figure,
-    RoundResults,
-    Standing,
-    Standings,
-    by_number,
-    rank_scores,
-    team_of,
-)
+from kakurenbo.contest import AnyRulebook, RoundResults, by_number
 from kakurenbo.contest.records import Refusal, ReleaseRecord
-from kakurenbo.contest.results import DISQUALIFIED, MISSING
+from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.contest.rounds import ScoredRound
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Message
 from kakurenbo.reports.document import (
-    COMMITTEE,
-    RANKINGS,
     Document,
     FailureEntry,
     FigureEntry,
     PlayerEntry,
-    Ranking,
-    RankingLine,
     ReleaseEntry,
     RoundEntry,
     RulebookEntry,
 )
-from kakurenbo.reports.estimates import Estimate, Limits, estimate, limits_of
+from kakurenbo.reports.rankings import Rounds, award_notices, ranked
 from kakurenbo.reports.rounds import attacker_entries, complete_round, release_entries
-from kakurenbo.reports.verdicts import award_notices, with_verdicts
-
-Rounds = Mapping[str, Sequence[RoundResults]]
-"""The results of each round, one for each repeat."""
+from kakurenbo.reports.verdicts import with_verdicts
 
 
 def make_document(
@@ -56,7 +37,6 @@ def make_document(
     claims: Mapping[str, Mapping[str, Mapping[str, float | str]]] | None = None,
     failures: Sequence[FailureEntry] = (),
     manifest: Mapping[str, Any] | None = None,
-    judges: Sequence[str] = (),
 ) -> Document:
     """Return the document of these results.
 
@@ -74,29 +54,35 @@ def make_document(
         Guarantees by construction.
     failures : sequence of FailureEntry
     manifest : mapping
-        What is needed to play it again.
-    judges : sequence of str
-        Teams with members of the committee.
+        What is needed to play it again, and what is known of the contest (``ContestRecord``).
     """
-    entries = [
-        RoundEntry(
-            name,
-            (reports or {}).get(name, {}),
-            release_entries(records.get(name, ()), (claims or {}).get(name, {}), rulebook.figures),
-            repeats=tuple(repeats),
-        )
-        for name, repeats in rounds.items()
-    ]
-    return _build(rulebook, entries, players, failures, manifest or {}, judges)
+    entries = []
+    for name, repeats in rounds.items():
+        claimed = (claims or {}).get(name, {})
+        releases = release_entries(records.get(name, ()), claimed, rulebook.figures)
+        report = (reports or {}).get(name, {})
+        entries.append(RoundEntry(name, report, releases, repeats=tuple(repeats)))
+    document = Document(
+        rulebook_entry(rulebook),
+        tuple(entries),
+        players=tuple(players),
+        failures=tuple(failures),
+        manifest=manifest or {},
+    )
+    return build(rulebook, document)
+
+
+def rulebook_entry(rulebook: AnyRulebook) -> RulebookEntry:
+    return RulebookEntry(rulebook.name, rulebook.title, rulebook.version, rulebook.utility_score)
 
 
 def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
     """Return the document of one round that was scored from files."""
     facts, results = scored.facts, scored.results
     teams = sorted({*facts.teams, *results.ranked_attackers}, key=by_number)
-    contest = {"version": facts.version, "settings": dict(facts.settings)}
-    for name, value in {"judges": facts.judges, "schedule": facts.schedule}.items():
-        contest |= {name: msgspec.to_builtins(value)} if value else {}
+    contest: dict[str, Any] = {"version": facts.version, "settings": dict(facts.settings)}
+    contest |= {"judges": list(facts.judges)} if facts.judges else {}
+    contest |= {"schedule": msgspec.to_builtins(facts.schedule)} if facts.schedule else {}
 
     def failure(what: str, state: str, refusal: Refusal) -> FailureEntry:
         cause = refusal.problems[0].in_language("en")
@@ -112,7 +98,6 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
             *(failure(f"guesses of {file.team}", "refused", file) for file in scored.refused),
             *(failure(file.file, "failed", file) for file in scored.failed),
         ],
-        judges=facts.judges,
         manifest={"contest": contest, "commitments": {facts.round: facts.commitments}},
     )
 
@@ -123,7 +108,7 @@ def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> 
     Parameters
     ----------
     rulebook : Rulebook
-        The contest of all documents, under the settings on which they agree.
+        The contest of all documents; settings on which they agree are added to it.
     documents : sequence of path and Document
         The path is named where a round is given twice or the contest is another one.
     """
@@ -140,64 +125,54 @@ def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> 
             entries[entry.name] = entry
         commitments |= document.manifest.get("commitments", {})
         players |= {player.team: player for player in document.players}
-    parts = [document for _, document in documents]
-    settings = agreed_settings([part.settings for part in parts])
-    judges = sorted({team for part in parts for team in part.judges}, key=by_number)
-    dates = [msgspec.to_builtins(part.schedule) for part in parts if part.schedule]
-    contest: dict[str, Any] = {"settings": settings}
-    contest |= {"judges": judges} if judges else {}
-    contest |= {"schedule": dates[-1]} if dates else {}
-    order = [*(name for name in rulebook.rounds if name in entries), *entries]
-    return _build(
-        rulebook.defaulting(settings),
-        [entries[name] for name in dict.fromkeys(order)],
-        [players[team] for team in sorted(players, key=by_number)],
-        [failure for part in parts for failure in part.failures],
-        {"contest": contest, "commitments": commitments},
-        judges,
-    )
-
-
-def agreed_settings(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the settings that are the same in all files of a contest."""
-    first, *others = settings
-    return {
+    parts = [document.contest for _, document in documents]
+    settings = {
         name: value
-        for name, value in first.items()
-        if all(name in other and other[name] == value for other in others)
+        for name, value in parts[0].settings.items()
+        if all(name in part.settings and part.settings[name] == value for part in parts)
     }
+    contest: dict[str, Any] = {"settings": settings}
+    if judges := sorted({team for part in parts for team in part.judges}, key=by_number):
+        contest["judges"] = judges
+    if dates := [part.schedule for part in parts if part.schedule]:
+        contest["schedule"] = msgspec.to_builtins(dates[-1])
+    order = [*(name for name in rulebook.rounds if name in entries), *entries]
+    document = Document(
+        rulebook_entry(rulebook),
+        tuple(entries[name] for name in dict.fromkeys(order)),
+        players=tuple(players[team] for team in sorted(players, key=by_number)),
+        failures=tuple(failure for _, document in documents for failure in document.failures),
+        manifest={"contest": contest, "commitments": commitments},
+    )
+    return build(rulebook.defaulting(settings), document)
 
 
-def without(rounds: Rounds, names: Sequence[str]) -> dict[str, Sequence[RoundResults]]:
-    """Take the releases ``[ROUND:]TARGET`` out of play, in all rounds where no round is named."""
-    remaining = dict(rounds)
-    for entry in names:
-        round_, colon, target = entry.rpartition(":")
-        if colon and round_ not in remaining:
-            listed = list(remaining)
-            raise UsageError("usage.disqualified_round", entry=entry, round=round_, rounds=listed)
-        for name in [round_] if colon else list(remaining):
-            remaining[name] = [results.without([target]) for results in remaining[name]]
-    return remaining
-
-
-def document_without(rulebook: AnyRulebook, document: Document, names: Sequence[str]) -> Document:
-    """Return the document without the releases ``[ROUND:]TARGET``, under its own settings."""
-    rounds = without({entry.name: entry.repeats for entry in document.rounds}, names)
-    entries = [
-        replace(
-            entry,
-            repeats=tuple(rounds[entry.name]),
-            releases={
-                target: _disqualified(release, rounds[entry.name])
-                for target, release in entry.releases.items()
-            },
-        )
-        for entry in document.rounds
-    ]
-    rules = rulebook.defaulting(document.settings)
-    inputs = (document.players, document.failures, document.manifest, document.judges)
-    return _build(rules, entries, *inputs)
+def document_without(
+    rulebook: AnyRulebook,
+    document: Document,
+    disqualified: Sequence[str] = (),
+    unranked: Sequence[str] = (),
+) -> Document:
+    """Return the document without the releases ``[ROUND:]TARGET`` and without ranks of teams, under its own settings."""
+    rounds = {entry.name: entry for entry in document.rounds}
+    for name in disqualified:
+        round_, colon, target = name.rpartition(":")
+        if colon and round_ not in rounds:
+            raise UsageError(
+                "usage.disqualified_round", entry=name, round=round_, rounds=list(rounds)
+            )
+        for each in [round_] if colon else list(rounds):
+            repeats = tuple(results.without([target]) for results in rounds[each].repeats)
+            rounds[each] = replace(rounds[each], repeats=repeats)
+    entries = []
+    for entry in rounds.values():
+        repeats = tuple(results.excluding(unranked) for results in entry.repeats)
+        releases = {
+            target: _disqualified(release, repeats) for target, release in entry.releases.items()
+        }
+        entries.append(replace(entry, repeats=repeats, releases=releases))
+    rules = rulebook.defaulting(document.contest.settings)
+    return build(rules, replace(document, rounds=tuple(entries)))
 
 
 def _disqualified(release: ReleaseEntry, repeats: Sequence[RoundResults]) -> ReleaseEntry:
@@ -207,6 +182,41 @@ def _disqualified(release: ReleaseEntry, repeats: Sequence[RoundResults]) -> Rel
         return release
     count = release.of_repeats
     return replace(release, state=DISQUALIFIED, verdict=DISQUALIFIED, cause="", in_repeats=count)
+
+
+def build(rulebook: AnyRulebook, document: Document) -> Document:
+    """Compute a document from its rounds (name, report, releases, repeats), players, failures and manifest."""
+    results = {entry.name: entry.repeats for entry in document.rounds}
+    rankings, awards, details = ranked(rulebook, results, document.contest.judges)
+    samples = {
+        name for repeats in results.values() for round_ in repeats for name in round_.unranked
+    }
+    document = recompute(
+        replace(
+            document,
+            rulebook=rulebook_entry(rulebook),
+            rankings=rankings,
+            awards=awards,
+            award_notices=award_notices(awards, rankings, details),
+            details=details,
+            only_shown=tuple(sorted(rulebook.only_shown & samples, key=by_number)),
+        )
+    )
+    measures = [measure for entry in document.rounds for measure in entry.measures]
+    higher = {
+        "hits": True,
+        **{measure.name: measure.higher_is_better for measure in measures},
+        **{
+            name: not ranking.lower_is_better for name, ranking in rankings.items() if ranking.lines
+        },
+    }
+    figures = {
+        name: FigureEntry(
+            figure.unit, figure.of, higher.get(name), figure.definitions, figure.shown_times
+        )
+        for name, figure in rulebook.figures.items()
+    }
+    return with_verdicts(replace(document, figures=figures))
 
 
 def recompute(document: Document) -> Document:
@@ -223,191 +233,3 @@ def recompute(document: Document) -> Document:
         attack_count=sum(len(row) for entry in entries for row in entry.attacks.values()),
         repeat_count=max((1, *(len(entry.repeats) for entry in entries))),
     )
-
-
-def _build(
-    rulebook: AnyRulebook,
-    rounds: Sequence[RoundEntry],
-    players: Sequence[PlayerEntry],
-    failures: Sequence[FailureEntry],
-    manifest: Mapping[str, Any],
-    judges: Sequence[str],
-) -> Document:
-    """Compute a document; of its rounds name, report, releases and repeats are the inputs."""
-    results = {entry.name: entry.repeats for entry in rounds}
-    rankings, awards, details = ranked(rulebook, results, judges)
-    contest = (rulebook.name, rulebook.title, rulebook.version, rulebook.utility_score)
-    samples = {
-        name for repeats in results.values() for round_ in repeats for name in round_.unranked
-    }
-    document = recompute(
-        Document(
-            rulebook=RulebookEntry(*contest),
-            rounds=tuple(rounds),
-            rankings=rankings,
-            awards=awards,
-            award_notices=award_notices(awards, rankings, details),
-            details=details,
-            players=tuple(players),
-            only_shown=tuple(sorted(rulebook.only_shown & samples, key=by_number)),
-            failures=tuple(failures),
-            manifest=dict(manifest),
-        )
-    )
-    figures = figure_entries(rulebook, document.rounds, rankings)
-    return with_verdicts(replace(document, figures=figures))
-
-
-def figure_entries(
-    rulebook: AnyRulebook, rounds: Sequence[RoundEntry], rankings: Mapping[str, Ranking]
-) -> dict[str, FigureEntry]:
-    """Return what the rulebook declares of its figures, with the directions of measures and rankings."""
-    measures = [measure for entry in rounds for measure in entry.measures]
-    higher = {
-        "hits": True,
-        **{measure.name: measure.higher_is_better for measure in measures},
-        **{name: not rank.lower_is_better for name, rank in rankings.items() if rank.lines},
-    }
-    return {
-        name: FigureEntry(
-            figure.unit, figure.of, higher.get(name), figure.definitions, figure.shown_times
-        )
-        for name, figure in rulebook.figures.items()
-    }
-
-
-# -- rankings over repeats -------------------------------------------------------------------------
-
-
-def ranked(
-    rulebook: AnyRulebook, rounds: Rounds, judges: Sequence[str] = ()
-) -> tuple[dict[str, Ranking], dict[str, tuple[str, ...]], dict[str, Any]]:
-    """Return rankings, awards and details of rounds with equal numbers of repeats; mark ``judges``."""
-    counts = {name: len(repeats) for name, repeats in rounds.items()}
-    if len(set(counts.values())) != 1:
-        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
-        raise UsageError("error.same_run", problem=Message("error.repeats"), repeats=listed)
-    standings = [
-        rulebook.standings({name: repeats[number] for name, repeats in rounds.items()})
-        for number in range(max(counts.values()))
-    ]
-    rankings, awards, details = combined(standings, rulebook.figures)
-    for name, ranking in rankings.items():
-        lines = list(ranking.lines)
-        for place, line in enumerate(lines):
-            if team_of(line.team) in judges:  # it is ranked like every team
-                note = ", ".join(filter(None, (line.note, COMMITTEE)))
-                lines[place] = replace(line, note=note)
-        rankings[name] = replace(ranking, lines=tuple(lines))
-    return rankings, entitled_awards(awards, standings[0].award_for, rounds), details
-
-
-def combined(
-    repeats: Sequence[Standings], figures: Mapping[str, Figure] | None = None
-) -> tuple[dict[str, Ranking], dict[str, tuple[str, ...]], dict[str, Any]]:
-    """Return rankings, awards and details; of several repeats the ranking of the means, without awards."""
-    first, *others = repeats
-    rankings = {}
-    for name in RANKINGS:
-        lowest_wins = name in first.lower_is_better
-        if others:
-            declared = (figures or {}).get(name, Figure())
-            limits = limits_of(declared.unit, declared.of)
-            lines = _means([getattr(repeat, name) for repeat in repeats], limits, lowest_wins)
-        else:
-            standings = getattr(first, name)
-            scores = [None if line.score is None else float(line.score) for line in standings]
-            lines = tuple(
-                RankingLine(line.team, score, line.rank, line.note, line.shown)
-                for line, score in zip(standings, scores, strict=True)
-            )
-        winners = tuple(line.team for line in lines if line.rank == 1)
-        same_as = first.overall_is if name == "overall" else ""
-        rankings[name] = Ranking(lines, lowest_wins, winners, same_as)
-    return rankings, {} if others else dict(first.awards), {} if others else dict(first.details)
-
-
-def _means(
-    repeats: Sequence[Sequence[Standing]], limits: Limits, lowest_wins: bool
-) -> tuple[RankingLine, ...]:
-    """Rank teams by their mean score; a team without a score in any repeat has no mean."""
-    lines: dict[str, list[Standing]] = {}
-    for line in chain.from_iterable(repeats):
-        lines.setdefault(line.team, []).append(line)
-    values: dict[str, list[float]] = {}
-    with_rank: dict[str, Fraction | None] = {}
-    without_rank: dict[str, Fraction | None] = {}
-    for team, of_team in lines.items():
-        scores = [line.score for line in of_team if line.score is not None]
-        mean = sum(scores, Fraction(0)) / len(scores) if len(scores) == len(repeats) else None
-        has_rank = mean is not None and any(line.rank is not None for line in of_team)
-        (with_rank if has_rank else without_rank)[team] = mean
-        values[team] = list(map(float, scores))
-    unranked = rank_scores(without_rank, lowest_wins=lowest_wins)
-    in_order = [
-        *rank_scores(with_rank, lowest_wins=lowest_wins),
-        *(replace(line, rank=None) for line in unranked),
-    ]
-    ranked_lines = []
-    for line in in_order:
-        notes = (repeat.note for repeat in lines[line.team])
-        interval = estimate(values[line.team], limits) if line.score is not None else Estimate(0)
-        ranked_lines.append(
-            RankingLine(
-                team=line.team,
-                score=None if line.score is None else float(line.score),
-                rank=line.rank,
-                note="; ".join(dict.fromkeys(filter(None, notes))),
-                n=len(repeats),
-                low=interval.low,
-                high=interval.high,
-                half=interval.half,
-                tied_with=tuple(
-                    other.team
-                    for other in in_order
-                    if None not in (line.rank, other.rank)
-                    and other.team != line.team
-                    and _is_reversible(values[line.team], values[other.team])
-                ),
-            )
-        )
-    return tuple(ranked_lines)
-
-
-def _is_reversible(scores: Sequence[float], others: Sequence[float]) -> bool:
-    """Return whether the interval of the mean difference includes 0.
-
-    Repeats of one number share data and seeds: what makes a repeat hard for all is no noise between two teams.
-    """
-    difference = estimate([a - b for a, b in zip(scores, others, strict=True)])
-    low, high = difference.low, difference.high
-    return low is not None and high is not None and low <= 0 <= high
-
-
-def entitled_awards(
-    awards: Mapping[str, Sequence[str]], award_for: Mapping[str, str], rounds: Rounds
-) -> dict[str, tuple[str, ...]]:
-    """Take teams that did nothing for an award out of it: a formula may rank them, too.
-
-    The award for attack is for teams of which a guess was scored, that for anonymization for teams that released something,
-    any other for teams that did either.
-    """
-    every = [results for repeats in rounds.values() for results in repeats]
-    attacked = {name for results in every for row in results.credits.values() for name in row}
-    # A disqualified team released something only where that was measured or attacked.
-    released = {
-        team_of(target)
-        for results in every
-        for target in results.targets
-        if results.out.get(target) not in (MISSING, DISQUALIFIED)
-        or target in results.utility
-        or results.credits.get(target)
-    }
-    entitled = {"anonymization": released, "attack": attacked}
-    either = released | attacked
-    return {
-        name: tuple(
-            team for team in teams if team in entitled.get(award_for.get(name, name), either)
-        )
-        for name, teams in awards.items()
-    }

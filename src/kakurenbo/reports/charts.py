@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,11 +14,11 @@ from markupsafe import Markup
 from kakurenbo.contest import Unit
 from kakurenbo.core.messages import language
 from kakurenbo.core.messages import text as message
-from kakurenbo.reports.assets import asset, palettes, render
-from kakurenbo.reports.document import Document, ReleaseEntry, RoundEntry
+from kakurenbo.reports.assets import asset, macros, palettes, pixels, render
+from kakurenbo.reports.document import Document
 from kakurenbo.reports.estimates import Estimate
 from kakurenbo.reports.numbers import bare_share, estimated, figure, share
-from kakurenbo.reports.view import View, axes_of
+from kakurenbo.reports.view import View
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -46,9 +46,9 @@ _PIECE = re.compile(rf"(?:[{_WIDE_SIGNS}]|[^\s{_WIDE_SIGNS}]+)[、。，．：�
 _VAR = re.compile(r"var\(--([\w-]+)\)")
 _DIRECTIONS = ((1, 0), (-1, 0), (0, -1), (0, 1), (0.8, -0.7), (0.8, 0.7), (-0.8, -0.7), (-0.8, 0.7))
 _RADII = (9, 16, 26, 38)
-LABEL_SIZE = 11.0  # pixels
-_SAME = 7  # points nearer than this share a label
-_MOST_POINTS = 300  # of a line
+SMALL = 11.0  # pixels of a label
+_NEAR = 7  # points nearer than this share a label
+_MAX_POINTS = 300  # of a line
 
 
 def text_width(text: str, size: float = 12) -> float:
@@ -64,14 +64,12 @@ def clipped(text: str, room: float, size: float = 12) -> str:
     >>> clipped("uniform noise p=0.97", 84), clipped("noise", 66)
     ('unifor….97', 'noise')
     """
-    if text_width(text, size) <= room:
-        return text
-    for length in range(len(text) - 1, 1, -1):
+    short, length = text, len(text)
+    while text_width(short, size) > room and length > 1:
+        length -= 1
         head = (3 * length + 4) // 5
         short = f"{text[:head].rstrip()}…{text[len(text) - length + head :].lstrip()}"
-        if text_width(short, size) <= room:
-            return short
-    return f"{text[:1]}…"
+    return short
 
 
 def wrapped(text: str, room: float, size: float = 12) -> list[str]:
@@ -112,112 +110,6 @@ def interval(accuracy: Estimate) -> str:
     return f"{bare_share(accuracy.low)}–{bare_share(accuracy.high)}"
 
 
-# -- scales, ticks and labels ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Scale:
-    """From values to pixels, with round numbers on the way; what lies outside stays at the edge."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    @classmethod
-    def around(
-        cls,
-        values: Iterable[float | None],
-        start: float,
-        end: float,
-        limits: tuple[float, float] = (-math.inf, math.inf),
-    ) -> Scale:
-        """Return a scale with some air at both ends."""
-        known = [value for value in values if value is not None] or [0.0]
-        low, high = min(known), max(known)
-        air = 0.06 * ((high - low) or abs(high) or 1)
-        return cls(max(limits[0], low - air), min(limits[1], high + air), start, end)
-
-    def __call__(self, value: float) -> float:
-        part = min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
-        return self.start + part * (self.end - self.start)
-
-    def ticks(self, count: int, times: float = 1) -> list[tuple[float, str]]:
-        """Return the places of about ``count`` round numbers, which are written so many ``times``."""
-        marks = ticks(times * self.low, times * self.high, count)
-        return [(self(tick.value / times), tick.text) for tick in marks]
-
-
-class Tick(NamedTuple):
-    """A number on an axis, and how it is written."""
-
-    value: float
-    text: str
-
-
-def ticks(low: float, high: float, count: int) -> list[Tick]:
-    """Return round numbers from low to high, about ``count`` of them.
-
-    Examples
-    --------
-    >>> [tick.text for tick in ticks(0.31, 1.02, 4)]
-    ['0.4', '0.6', '0.8', '1.0']
-    """
-    raw = (high - low) / max(1, count)
-    power = 10.0 ** math.floor(math.log10(raw))
-    factor = next(factor for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
-    step = power * factor
-    digits = max(0, -math.floor(math.log10(step) + 1e-9)) + (factor == 2.5)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    values = [number * step for number in range(first, last + 1)]
-    return [
-        Tick(value, figure(value) if abs(value) >= 1e5 else f"{value:.{digits}f}")
-        for value in values
-    ]
-
-
-class Place(NamedTuple):
-    """Where a label stands by its start, middle or end."""
-
-    x: float
-    y: float
-    anchor: str
-
-
-def placed_labels(
-    points: Sequence[tuple[float, float, str]],
-    box: Box,
-    rooms: Sequence[Box] = (),
-) -> list[Place | None]:
-    """Place labels beside their points so that none covers another, a point or the edge; None where no room is left."""
-    taken = [*rooms, *((x - 6, y - 6, x + 6, y + 6) for x, y, _ in points)]
-    places: list[Place | None] = []
-    for x, y, text in points:
-        width, height = text_width(text, LABEL_SIZE), LABEL_SIZE + 3
-        place = None
-        for radius, (right, down) in itertools.product(_RADII, _DIRECTIONS):
-            side = (right > 0) - (right < 0)
-            left = x + right * radius - width * (1 - side) / 2
-            top = y + down * (radius + height / 2) - height / 2
-            room = (left, top, left + width, top + height)
-            is_inside = box[0] <= left and box[1] <= top and room[2] <= box[2] and room[3] <= box[3]
-            if is_inside and not any(overlap(room, other) for other in taken):
-                anchor = ("middle", "start", "end")[side]
-                place = Place(x + right * radius, top + height / 2 + LABEL_SIZE * 0.36, anchor)
-                taken.append(room)
-                break
-        places.append(place)
-    return places
-
-
-def overlap(box: Box, other: Box) -> bool:
-    """Return whether two boxes share room."""
-    return box[0] < other[2] and box[2] > other[0] and box[1] < other[3] and box[3] > other[1]
-
-
-# -- drawings and files ----------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Drawing:
     """Markup of a chart and the room it takes."""
@@ -225,6 +117,11 @@ class Drawing:
     width: float
     height: float
     content: str
+
+    def above(self, other: Drawing) -> Drawing:
+        """Return both, one below the other."""
+        moved = f'<g transform="translate(0,{pixels(self.height)})">{other.content}</g>'
+        return Drawing(self.width, self.height + other.height, self.content + moved)
 
     def inline(self, title: str) -> str:
         """Return an element of a page, which brings the style."""
@@ -243,36 +140,246 @@ class Drawing:
             drawing=self,
             title=title,
             heading=clipped(title, self.width, 17),
-            lines=[line for note in notes for line in wrapped(note, self.width, 11)],
+            lines=[line for note in notes for line in wrapped(note, self.width, SMALL)],
             styles=styles,
             content=Markup(self.content),
         )
+
+
+def sign(look: str, x: float, y: float, title: str = "") -> str:
+    """Return the shape of a look, so that nobody needs colours to tell them apart."""
+    return str(macros().sign(look, x, y, [title] if title else []))
+
+
+def legend(signs: Iterable[tuple[str, str]], left: float, width: float) -> Drawing:
+    """Draw what looks mean, in rows and columns; a text that does not fit a row goes on in the next one."""
+    items = []
+    column = (width - left) / (4 if width >= WIDE else 2)
+    x, row = left, 0
+    for look, text in signs:
+        indent = 18 if look else 0
+        lines = wrapped(text, width - left - indent - 6, SMALL)
+        room = indent + max(text_width(line, SMALL) for line in lines) + 8
+        if x > left and x + room > width:
+            x, row = left, row + 1
+        items.append((look, text, lines, x, 20 * row))
+        x, row = x + column * math.ceil(room / column), row + len(lines) - 1
+    return Drawing(width, 20 * (row + 1) if items else 0, render("legend.svg", items=items))
+
+
+# -- plots -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From values to pixels, with round numbers on the way; what lies outside stays at the edge."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    @classmethod
+    def around(
+        cls,
+        values: Sequence[float],
+        start: float,
+        end: float,
+        limits: tuple[float, float] = (-math.inf, math.inf),
+    ) -> Scale:
+        """Return a scale with some air at both ends."""
+        low, high = min(values, default=0.0), max(values, default=0.0)
+        air = 0.06 * ((high - low) or abs(high) or 1)
+        return cls(max(limits[0], low - air), min(limits[1], high + air), start, end)
+
+    def __call__(self, value: float) -> float:
+        part = min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+        return self.start + part * (self.end - self.start)
+
+    def ticks(self, count: int, times: float = 1) -> list[tuple[float, str]]:
+        """Return the places of about ``count`` round numbers, which are written so many ``times``.
+
+        Examples
+        --------
+        >>> Scale(0.31, 1.02, 0, 71).ticks(4)[1:]
+        [(29.0, '0.6'), (49.0, '0.8'), (69.0, '1.0')]
+        """
+        low, high = times * self.low, times * self.high
+        raw = (high - low) / count
+        power = 10.0 ** math.floor(math.log10(raw))
+        factor = next(factor for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
+        step = power * factor
+        digits = max(0, -math.floor(math.log10(step) + 1e-9)) + (factor == 2.5)
+        ticks = []
+        for number in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1):
+            value = number * step
+            text = figure(value) if abs(value) >= 1e5 else f"{value:.{digits}f}"
+            ticks.append((self(value / times), text))
+        return ticks
+
+
+class Place(NamedTuple):
+    """Where a label stands by its start, middle or end."""
+
+    x: float
+    y: float
+    anchor: str
+
+
+def placed_labels(
+    points: Sequence[tuple[float, float, str]], box: Box, rooms: Sequence[Box] = ()
+) -> list[Place | None]:
+    """Place labels beside their points so that none covers another, a point or the edge; None where no room is left."""
+    taken = [*rooms, *((x - 6, y - 6, x + 6, y + 6) for x, y, _ in points)]
+    places: list[Place | None] = []
+    for x, y, text in points:
+        width, height = text_width(text, SMALL), SMALL + 3
+        place = None
+        for radius, (right, down) in itertools.product(_RADII, _DIRECTIONS):
+            side = (right > 0) - (right < 0)
+            left = x + right * radius - width * (1 - side) / 2
+            top = y + down * (radius + height / 2) - height / 2
+            room = (left, top, left + width, top + height)
+            is_inside = box[0] <= left and box[1] <= top and room[2] <= box[2] and room[3] <= box[3]
+            if is_inside and not any(overlap(room, other) for other in taken):
+                anchor = ("middle", "start", "end")[side]
+                place = Place(x + right * radius, top + height / 2 + SMALL * 0.36, anchor)
+                taken.append(room)
+                break
+        places.append(place)
+    return places
+
+
+def overlap(box: Box, other: Box) -> bool:
+    """Return whether two boxes share room."""
+    return box[0] < other[2] and box[2] > other[0] and box[1] < other[3] and box[3] > other[1]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a plot, with its name beside it and lines that show under the pointer."""
+
+    name: str
+    x: Estimate
+    y: Estimate
+    look: str
+    title: Sequence[str] = ()
+
+
+Mark = tuple[float, str]
+"""A value on an axis, and what its line is called."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Points by two figures, the second of which is a share.
+
+    Attributes
+    ----------
+    axes : tuple of str
+        What the figures are called.
+    points : sequence of Point
+    frontier : sequence of Point
+        Those that no other beats in both, from left to right.
+    sweeps : sequence of sequence of Point
+        Each is joined by a line.
+    x_mark, y_mark : Mark or None
+        Dashed lines.
+    is_upside_down : bool
+        Whether the second axis goes downwards, from 0.
+    """
+
+    axes: tuple[str, str]
+    points: Sequence[Point]
+    frontier: Sequence[Point] = ()
+    sweeps: Sequence[Sequence[Point]] = ()
+    x_mark: Mark | None = None
+    y_mark: Mark | None = None
+    is_upside_down: bool = False
+
+    def draw(self, width: float) -> Drawing:
+        is_wide = width >= WIDE
+        height = 480.0 if is_wide else 400.0
+        box = left, top, right, bottom = 48.0, 30.0, width - 12.0, height - 46.0
+        xs, ys = ([getattr(point, axis).mean for point in self.points] for axis in "xy")
+        xs += [self.x_mark[0]] if self.x_mark else []
+        ys += [self.y_mark[0]] if self.y_mark else []
+        ys += [0.0] if self.is_upside_down else []
+        ends = (top, bottom) if self.is_upside_down else (bottom, top)
+        across = Scale.around(xs, left, right)
+        up = Scale.around(ys, *ends, (-0.02, 1.02))
+        marks = list[tuple[Box, str, Box]]()
+        if self.y_mark:
+            y, text = up(self.y_mark[0]), self.y_mark[1]
+            room = (right - text_width(text, SMALL), y - 16, right, y - 3)
+            marks.append(((left, y, right, y), text, room))
+        if self.x_mark:
+            x, text = across(self.x_mark[0]), self.x_mark[1]
+            size = text_width(text, SMALL)
+            start = x + 5 if x + 5 + size <= right else x - 5 - size
+            marks.append(
+                ((x, top, x, bottom), text, (start, bottom - 17, start + size, bottom - 4))
+            )
+        labels = _shared_labels([(across(p.x.mean), up(p.y.mean), p.name) for p in self.points])
+        edges = (left + 2, top - 8, right + 8, bottom - 2)
+        places = placed_labels(labels, edges, [room for *_, room in marks])
+        content = render(
+            "scatter.svg",
+            plot=self,
+            box=box,
+            across=across,
+            up=up,
+            ticks=across.ticks(8 if is_wide else 4),
+            names=(clipped(self.axes[0], right - left), clipped(self.axes[1], right - 4)),
+            marks=marks,
+            labels=[
+                (text, place) for (*_, text), place in zip(labels, places, strict=True) if place
+            ],
+        )
+        return Drawing(width, height + 8, content)
+
+
+def _shared_labels(points: Iterable[tuple[float, float, str]]) -> list[tuple[float, float, str]]:
+    """Give points that lie on one another one label."""
+    groups: list[tuple[float, float, list[str]]] = []
+    for x, y, name in points:
+        near = (names for left, top, names in groups if math.hypot(left - x, top - y) < _NEAR)
+        if (names := next(near, None)) is None:
+            groups.append((x, y, names := []))
+        names.append(name)
+    return [
+        (x, y, ", ".join(names) if len(names) <= 3 else f"{names[0]} +{len(names) - 1}")
+        for x, y, names in groups
+    ]
+
+
+# -- charts of a report ----------------------------------------------------------------------------
 
 
 def figures(document: Document, spoken: str | None = None) -> dict[str, str]:
     """Return the charts as SVG files by name; the same document, the same bytes."""
     files = {}
     for entry in document.rounds:
-        view, repeats = View(document, entry, spoken or language()), len(entry.repeats)
-        axes = axes_of(document).get(entry.name)
+        view = View(document, entry, spoken or language())
         charts = []
         if view.targets:
             notes = [view.text("heat_axes"), view.heat_note]
             charts.append(("heatmap", "heatmap", "heat_repeats", heatmap(view), notes))
-        if axes is not None:
-            notes = [f"{view.text('privacy_' + axes[1])} · {axes[0].name}"]
+        if view.axes:
+            notes = [f"{view.text('privacy_' + view.axes[1])} · {view.axes[0].name}"]
             charts.append(("scatter", "frontier", "scatter_repeats", scatter(view), notes))
         for name, title, note, drawing, notes in charts:
-            notes += [view.text(note, count=repeats)] if repeats > 1 else []
+            count = len(entry.repeats)
+            notes += [view.text(note, count=count)] if count > 1 else []
             heading = f"{document.rulebook.name}: {view.text(title)}"
-            files[file_name(document, name, entry)] = drawing.picture(heading, notes)
+            files[file_name(view, name)] = drawing.picture(heading, notes)
     return files
 
 
-def file_name(document: Document, chart: str, entry: RoundEntry) -> str:
+def file_name(view: View, chart: str) -> str:
     """Return the name of a chart's file, with the round where there are several."""
-    suffix = re.sub(r"[^A-Za-z0-9_-]", "_", entry.name)
-    return f"{chart}-{suffix}.svg" if len(document.rounds) > 1 else f"{chart}.svg"
+    suffix = re.sub(r"[^A-Za-z0-9_-]", "_", view.entry.name)
+    return f"{chart}-{suffix}.svg" if len(view.document.rounds) > 1 else f"{chart}.svg"
 
 
 def heatmap(view: View) -> Drawing:
@@ -300,144 +407,48 @@ def heatmap(view: View) -> Drawing:
     return Drawing(side + max(across, 160), down + 42, content)
 
 
-# -- scatter plot ----------------------------------------------------------------------------------
-
-
-class _Point(NamedTuple):
-    """A release in a plot; ``whiskers`` are the 95 % intervals of its means."""
-
-    release: ReleaseEntry
-    x: float
-    y: float
-    title: list[str]
-    whiskers: list[Box]
-
-
 def scatter(view: View, width: float = WIDE) -> Drawing:
     """Draw releases by utility and privacy as numbered points, with frontier, sweeps, thresholds and a legend."""
-    measure, kind = axes_of(view.document)[view.entry.name]
-    is_wide = width >= WIDE
-    height, columns = (480.0, 4) if is_wide else (400.0, 2)
-    box = left, top, right, bottom = 48.0, 30.0, width - 12.0, height - 46.0
-    means = {
-        release.target: (release, release.estimates[measure.name], release.privacy[kind])
-        for release in view.releases
-        if measure.name in release.estimates and kind in release.privacy
-    }
-    marks = measure.threshold, view.entry.chance_privacy
-    across = Scale.around([*(x.mean for _, x, _ in means.values()), marks[0]], left, right)
-    up = Scale.around([*(y.mean for *_, y in means.values()), marks[1]], bottom, top, (-0.02, 1.02))
-    axis_names = measure.name, view.text(f"privacy_{kind}")
-    unit = view.document.figure(measure.name).unit
-    points = {}
-    for target, (release, x, y) in means.items():
-        at = across(x.mean), up(y.mean)
-        texts = estimated(x, unit, view.language), estimated(y, Unit.SHARE, view.language)
-        figures = (f"{name}: {text}" for name, text in zip(axis_names, texts, strict=True))
-        ends = [(across(low), at[1], across(high), at[1]) for low, high in _bounds(x)]
-        ends += [(at[0], up(high), at[0], up(low)) for low, high in _bounds(y)]
-        points[target] = _Point(release, *at, [view.label(target), *figures], ends)
-    frontier = [points[name] for name in view.entry.frontiers[measure.name][kind] if name in points]
-    sweeps = _sweeps(view, points)
-    legend = _legend(view, points, has_frontier=len(frontier) > 1, sweeps=list(sweeps))
-    rows = sum(math.ceil(len(items) / columns) for items, _ in legend)
-    lines = list(_marks(view, box, across, up, *marks, unit))
+    assert view.axes is not None
+    (measure, kind), entry = view.axes, view.entry
+    unit, privacy = view.document.figure(measure.name).unit, view.text(f"privacy_{kind}")
+    points: dict[str, Point] = {}
+    sweeps: dict[str, list[Point]] = {}
+    signs: dict[str, str] = {}
+    for release in view.releases:
+        target = release.target
+        x, y = release.estimates.get(measure.name), release.privacy.get(kind)
+        if x is None or y is None:
+            continue
+        look = "good" if release.verdict in ("", "passes") else "bad"
+        texts = (
+            f"{measure.name}: {estimated(x, unit, view.language)}",
+            f"{privacy}: {estimated(y, Unit.SHARE, view.language)}",
+        )
+        points[target] = Point(target, x, y, look, (view.label(target), *texts))
+        sweeps.setdefault(view.player(target).sweep, []).append(points[target])
+        signs[view.word(release.standing or "target")] = look
+    lines = {name: listed for name, listed in sweeps.items() if name and len(listed) > 1}
+    frontier = [points[name] for name in entry.frontiers[measure.name][kind] if name in points]
+    if frontier[1:]:
+        signs[view.text("frontier_line")] = "frontier"
+    for at, name in enumerate(lines):
+        signs[view.text("sweep", name=name)] = f"sweep sweep-{at % 4}"
     better = view.text("better_right" if measure.higher_is_better else "better_left")
-    content = render(
-        "scatter.svg",
-        box=box,
-        across=across.ticks(8 if is_wide else 4),
-        up=up.ticks(6, 100),
-        names=(
-            clipped(f"{measure.name} {better}", right - left),
-            clipped(f"↑ {axis_names[1]}", right - 4),
-        ),
-        marks=lines,
-        points=points.values(),
-        look=_look,
-        frontier=frontier[1:] and frontier,
-        goes_up_first=measure.higher_is_better,
-        sweeps=sweeps.values(),
-        labels=_numbers(points.values(), box, [room for *_, room in lines]),
-        legend=legend,
-        columns=columns,
-        column=(right - left) / columns,
-        clipped=clipped,
-        height=height,
+    threshold, blind = measure.threshold, entry.chance_privacy
+    plot = Plot(
+        axes=(f"{measure.name} {better}", f"↑ {privacy}"),
+        points=list(points.values()),
+        frontier=frontier,
+        sweeps=[sorted(listed, key=lambda point: point.x.mean) for listed in lines.values()],
+        x_mark=(threshold, f"{view.text('threshold')} {figure(threshold, unit)}")
+        if threshold is not None
+        else None,
+        y_mark=(blind, view.text("blind")) if blind is not None else None,
     )
-    return Drawing(width, height + 8 + 20 * rows, content)
-
-
-def _marks(
-    view: View,
-    box: Box,
-    across: Scale,
-    up: Scale,
-    threshold: float | None,
-    blind: float | None,
-    unit: Unit,
-) -> Iterator[tuple[Box, str, Box]]:
-    """Yield the lines of blind guessing and the threshold, each with its name and the room that it takes."""
-    left, top, right, bottom = box
-    if blind is not None:
-        text, y = view.text("blind"), up(blind)
-        yield (left, y, right, y), text, (right - text_width(text, 11), y - 16, right, y - 3)
-    if threshold is not None:
-        text, x = f"{view.text('threshold')} {figure(threshold, unit)}", across(threshold)
-        room = text_width(text, 11)
-        start = x + 5 if x + 5 + room <= right else x - 5 - room
-        yield (x, top, x, bottom), text, (start, bottom - 17, start + room, bottom - 4)
-
-
-def _sweeps(view: View, points: Mapping[str, _Point]) -> dict[str, list[_Point]]:
-    """Return the points of each player that has several, from left to right, by the name of the line."""
-    sweeps: dict[str, list[_Point]] = {}
-    for target, point in points.items():
-        sweeps.setdefault(view.player(target).sweep, []).append(point)
-    return {
-        view.text("sweep", name=name): sorted(listed, key=lambda point: point.x)
-        for name, listed in sweeps.items()
-        if name and len(listed) > 1
-    }
-
-
-def _legend(
-    view: View, points: Mapping[str, _Point], *, has_frontier: bool, sweeps: Sequence[str]
-) -> list[tuple[list[tuple[str, str]], int]]:
-    """Return what shapes mean and whom numbers name, each with the look of its sign; and the room of the sign."""
-    standings = {point.release.standing: point for point in points.values()}
-    signs = [(view.word(name or "target"), _look(point)) for name, point in standings.items()]
-    signs += [(view.text("frontier_line"), "frontier")] if has_frontier else []
-    signs += [(name, f"sweep sweep-{at % 4}") for at, name in enumerate(sweeps)]
-    names = [(view.label(target), "") for target in points if view.player(target).name]
-    return [(signs, 24), (names, 0)]
-
-
-def _bounds(mean: Estimate) -> list[tuple[float, float]]:
-    if mean.low is None or mean.high is None or mean.low >= mean.high:
-        return []
-    return [(mean.low, mean.high)]
-
-
-def _look(point: _Point) -> str:
-    return "good" if point.release.verdict in ("", "passes") else "bad"
-
-
-def _numbers(points: Iterable[_Point], box: Box, rooms: Sequence[Box]) -> list[tuple[str, Place]]:
-    """Place a number beside each point; points that lie on one another share one label."""
-    groups: list[tuple[float, float, list[str]]] = []
-    for point in points:
-        near = (names for x, y, names in groups if math.hypot(x - point.x, y - point.y) < _SAME)
-        if (names := next(near, None)) is None:
-            groups.append((point.x, point.y, names := []))
-        names.append(point.release.target)
-    labels = [
-        (x, y, ", ".join(names) if len(names) <= 3 else f"{names[0]} +{len(names) - 1}")
-        for x, y, names in groups
-    ]
-    left, top, right, bottom = box
-    places = placed_labels(labels, (left + 2, top - 8, right + 8, bottom - 2), rooms)
-    return [(text, place) for (*_, text), place in zip(labels, places, strict=True) if place]
+    names = [("", view.label(target)) for target in points if view.player(target).name]
+    signs_drawn = legend(((look, text) for text, look in signs.items()), 48, width)
+    return plot.draw(width).above(signs_drawn).above(legend(names, 48, width))
 
 
 # -- utility over iterations -----------------------------------------------------------------------
@@ -466,21 +477,19 @@ def utility_chart(trace: Trace, title: str) -> str:
     left, top, right, bottom = 48.0, 12.0, WIDE - 120.0, 440.0 - 46
     last = max(1, len(trace) - 1)
     across = Scale(0, last, left, right)
-    up = Scale.around([value for utilities in trace for value in utilities], bottom, top, (0, 100))
-    iterations = sorted({round(last * part / _MOST_POINTS) for part in range(_MOST_POINTS + 1)})
+    up = Scale.around(list(itertools.chain.from_iterable(trace)), bottom, top, (0, 100))
+    iterations = sorted({round(last * part / _MAX_POINTS) for part in range(_MAX_POINTS + 1)})
+    files = []
+    for number, utility in enumerate(trace[-1]):
+        name = f"U_{number} {utility:.2f}" if len(trace[0]) > 1 else f"U {utility:.2f}"
+        points = [(across(at), up(trace[at][number])) for at in iterations if at < len(trace)]
+        files.append((name, _COLOURS[number % len(_COLOURS)], points))
     content = render(
         "utility.svg",
         box=(left, top, right, bottom),
         across=across.ticks(6),
         up=up.ticks(6),
         name=message("chart.iterations"),
-        files=[
-            (
-                f"U_{number} {utility:.2f}" if len(trace[0]) > 1 else f"U {utility:.2f}",
-                _COLOURS[number % len(_COLOURS)],
-                [(across(at), up(trace[at][number])) for at in iterations if at < len(trace)],
-            )
-            for number, utility in enumerate(trace[-1])
-        ],
+        files=files,
     )
     return Drawing(WIDE, 440, content).picture(title, [])

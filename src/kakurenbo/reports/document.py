@@ -6,8 +6,7 @@ two runs of the same plan can be compared byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -26,8 +25,7 @@ COMMITTEE = "committee member"
 RANKINGS = ("anonymization", "attack", "overall")
 
 
-@dataclass(frozen=True)
-class RulebookEntry:
+class RulebookEntry(msgspec.Struct, frozen=True):
     """Which contest it was.
 
     Attributes
@@ -43,8 +41,7 @@ class RulebookEntry:
     utility_score: str = ""
 
 
-@dataclass(frozen=True)
-class FigureEntry:
+class FigureEntry(msgspec.Struct, frozen=True):
     """What one of the contest's figures is: a measure, what a guess earns, the score of a ranking.
 
     Attributes
@@ -64,7 +61,7 @@ class FigureEntry:
     unit: Unit = Unit.NUMBER
     of: float | None = None
     higher_is_better: bool | None = None
-    definitions: Mapping[str, str] = field(default_factory=dict)
+    definitions: Mapping[str, str] = {}
     shown_times: int = 1
 
     @property
@@ -73,8 +70,7 @@ class FigureEntry:
         return None if self.of is None else self.of * self.shown_times
 
 
-@dataclass(frozen=True)
-class PlayerEntry:
+class PlayerEntry(msgspec.Struct, frozen=True):
     """Somebody who took part.
 
     Attributes
@@ -95,12 +91,11 @@ class PlayerEntry:
     anonymizer: str = ""
     attack: str = ""
     sweep: str = ""
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = {}
     excluded: bool = False
 
 
-@dataclass(frozen=True)
-class AttackEntry:
+class AttackEntry(msgspec.Struct, frozen=True):
     """What one attacker found in one release, over all repeats.
 
     Attributes
@@ -119,11 +114,10 @@ class AttackEntry:
     hits: float
     of: float
     beyond_chance: bool = False
-    details: Mapping[str, float] = field(default_factory=dict)
+    details: Mapping[str, float] = {}
 
 
-@dataclass(frozen=True)
-class AttackerEntry:
+class AttackerEntry(msgspec.Struct, frozen=True):
     """What one attacker found in all releases.
 
     Attributes
@@ -142,8 +136,7 @@ class AttackerEntry:
     constant: float | None = None
 
 
-@dataclass(frozen=True)
-class MeasureEntry:
+class MeasureEntry(msgspec.Struct, frozen=True):
     """A measure of a round: which direction is better, and the threshold where it decides."""
 
     name: str
@@ -156,8 +149,7 @@ class MeasureEntry:
         return self.maximum if self.minimum is None else self.minimum
 
 
-@dataclass(frozen=True)
-class ReleaseEntry:
+class ReleaseEntry(msgspec.Struct, frozen=True):
     """One release of a round; where repeats differ, as in the first repeat in which it was not published.
 
     Attributes
@@ -203,17 +195,17 @@ class ReleaseEntry:
     passes: bool | None = None
     verdict: str = ""
     measurements: tuple[Measurement, ...] = ()
-    estimates: Mapping[str, Estimate] = field(default_factory=dict)
-    claims: Mapping[str, float | str] = field(default_factory=dict)
+    estimates: Mapping[str, Estimate] = {}
+    claims: Mapping[str, float | str] = {}
     notices: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     best_attack: str = ""
     best_accuracy: float | None = None
     sample_accuracy: float | None = None
-    privacy: Mapping[str, Estimate] = field(default_factory=dict)
+    privacy: Mapping[str, Estimate] = {}
     chance: float | None = None
     constant: float | None = None
-    verdicts: Mapping[str, str] = field(default_factory=dict)
+    verdicts: Mapping[str, str] = {}
 
     @property
     def failed_measurements(self) -> tuple[Measurement, ...]:
@@ -232,8 +224,7 @@ class ReleaseEntry:
         return "below_threshold" if self.is_below_threshold else self.verdict
 
 
-@dataclass(frozen=True)
-class RoundEntry:
+class RoundEntry(msgspec.Struct, frozen=True):
     """One round.
 
     Attributes
@@ -265,13 +256,13 @@ class RoundEntry:
     """
 
     name: str
-    report: Mapping[str, Any] = field(default_factory=dict)
-    releases: Mapping[str, ReleaseEntry] = field(default_factory=dict)
-    attacks: Mapping[str, Mapping[str, AttackEntry]] = field(default_factory=dict)
-    attackers: Mapping[str, AttackerEntry] = field(default_factory=dict)
+    report: Mapping[str, Any] = {}
+    releases: Mapping[str, ReleaseEntry] = {}
+    attacks: Mapping[str, Mapping[str, AttackEntry]] = {}
+    attackers: Mapping[str, AttackerEntry] = {}
     measures: tuple[MeasureEntry, ...] = ()
     leading_measure: str = ""
-    frontiers: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    frontiers: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
     passing: int = 0
     judged: int = 0
     of: float | None = None
@@ -282,8 +273,7 @@ class RoundEntry:
     repeats: tuple[RoundResults, ...] = ()
 
 
-@dataclass(frozen=True)
-class RankingLine:
+class RankingLine(msgspec.Struct, frozen=True):
     """One line of a ranking, over all repeats.
 
     Attributes
@@ -323,9 +313,19 @@ class RankingLine:
             else Estimate(self.score, self.n, self.low, self.high, self.half)
         )
 
+    def as_json(self) -> dict[str, Any]:
+        """The line in the stable JSON object of ``standings``."""
+        extra = {
+            "shown": self.shown,
+            "note": self.note,
+            "interval": [] if self.low is None else [self.low, self.high],
+            "tied_with": list(self.tied_with),
+        }
+        known = {key: value for key, value in extra.items() if value}
+        return {"team": self.team, "score": self.score, "rank": self.rank, **known}
 
-@dataclass(frozen=True)
-class Ranking:
+
+class Ranking(msgspec.Struct, frozen=True):
     """A ranking, best first; ``lower_is_better`` where the lowest score wins; ``winners`` are all with rank 1.
 
     ``same_as`` names another ranking that this one is by the rules, line for line.
@@ -337,8 +337,7 @@ class Ranking:
     same_as: str = ""
 
 
-@dataclass(frozen=True)
-class FailureEntry:
+class FailureEntry(msgspec.Struct, frozen=True):
     """Something that did not come about: a job of a tournament, or a file that was refused.
 
     Attributes
@@ -363,11 +362,16 @@ class FailureEntry:
     file: str = ""
 
 
-_PLAIN = FigureEntry()
+class ContestRecord(msgspec.Struct, frozen=True):
+    """What a manifest says of the contest: its name, its settings, its dates, and teams with members of the committee."""
+
+    title: str = ""
+    settings: Mapping[str, Any] = {}
+    judges: tuple[str, ...] = ()
+    schedule: Schedule = NO_SCHEDULE
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """Everything that is known of a round, a contest or a tournament; see the types of its fields.
 
     Attributes
@@ -392,20 +396,20 @@ class Document:
 
     rulebook: RulebookEntry
     rounds: tuple[RoundEntry, ...]
-    rankings: Mapping[str, Ranking] = field(default_factory=dict)
-    awards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    award_notices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    details: Mapping[str, Any] = field(default_factory=dict)
+    rankings: Mapping[str, Ranking] = {}
+    awards: Mapping[str, tuple[str, ...]] = {}
+    award_notices: Mapping[str, Mapping[str, str]] = {}
+    details: Mapping[str, Any] = {}
     players: tuple[PlayerEntry, ...] = ()
     sample_attacks: tuple[str, ...] = ()
     only_shown: tuple[str, ...] = ()
-    attackers: Mapping[str, AttackerEntry] = field(default_factory=dict)
+    attackers: Mapping[str, AttackerEntry] = {}
     attack_count: int = 0
     repeat_count: int = 1
     failures: tuple[FailureEntry, ...] = ()
-    figures: Mapping[str, FigureEntry] = field(default_factory=dict)
-    verdicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    manifest: Mapping[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, FigureEntry] = {}
+    verdicts: Mapping[str, tuple[str, ...]] = {}
+    manifest: Mapping[str, Any] = {}
     format: int = FORMAT
 
     def as_builtins(self) -> dict[str, Any]:
@@ -416,7 +420,7 @@ class Document:
         )
         for results in (results for entry in content["rounds"] for results in entry["repeats"]):
             for name in ("unranked", "excluded"):  # sets have no order of their own
-                results[name] = sorted(results[name], key=by_number)
+                results[name] = sorted(results.get(name, ()), key=by_number)
         return content
 
     def as_bytes(self) -> bytes:
@@ -425,37 +429,24 @@ class Document:
 
     def standings(self) -> dict[str, Any]:
         """Rankings and awards as the stable JSON object of ``standings``."""
-        return standings_json(
-            self.rankings, self.awards, self.details, self.judges, self.rulebook.name
-        )
+        content: dict[str, Any] = {
+            name: [line.as_json() for line in ranking.lines]
+            for name, ranking in self.rankings.items()
+        }
+        content["awards"] = {name: list(teams) for name, teams in self.awards.items()}
+        if judges := self.contest.judges:
+            disclosure = judges_text(self.rulebook.name, judges, "en")
+            content |= {"judges": list(judges), "disclosure": disclosure}
+        return {**content, **self.details}
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings of the contest, where they are known."""
-        settings = self._of_contest("settings")
-        return settings if isinstance(settings, Mapping) else {}
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """Teams with members of the committee."""
-        judges = self._of_contest("judges")
-        return tuple(map(str, judges)) if isinstance(judges, list | tuple) else ()
-
-    @property
-    def schedule(self) -> Schedule:
-        """The dates of the contest, where they are known."""
-        try:
-            return msgspec.convert(self._of_contest("schedule") or {}, Schedule)
-        except msgspec.ValidationError:
-            return NO_SCHEDULE
-
-    def _of_contest(self, key: str) -> Any:
-        contest = self.manifest.get("contest", {})
-        return contest.get(key) if isinstance(contest, Mapping) else None
+    def contest(self) -> ContestRecord:
+        """What is known of the contest's settings, dates and committee."""
+        return msgspec.convert(self.manifest.get("contest", {}), ContestRecord)
 
     def figure(self, name: str) -> FigureEntry:
         """What a figure is; a plain number where the rulebook does not say."""
-        return self.figures.get(name, _PLAIN)
+        return self.figures.get(name, FigureEntry())
 
     def constant_answer(self, language: str) -> str:
         """What the contest's constant answer is called, in the words of its rulebook."""
@@ -490,24 +481,6 @@ def constant_answer(definitions: Mapping[str, str], language: str) -> str:
     return definitions.get(language) or render("baseline.constant", {}, language).message
 
 
-def standings_json(
-    rankings: Mapping[str, Ranking],
-    awards: Mapping[str, tuple[str, ...]],
-    details: Mapping[str, Any],
-    judges: Sequence[str] = (),
-    rulebook: str = "",
-) -> dict[str, Any]:
-    """The stable JSON object of ``standings``."""
-    content: dict[str, Any] = {
-        name: list(map(_line, ranking.lines)) for name, ranking in rankings.items()
-    }
-    content["awards"] = {name: list(teams) for name, teams in awards.items()}
-    if judges:
-        content["judges"] = list(judges)
-        content["disclosure"] = judges_text(rulebook, judges, "en")
-    return {**content, **details}
-
-
 def parse_document(data: bytes) -> Document:
     """A document from its bytes.
 
@@ -519,14 +492,3 @@ def parse_document(data: bytes) -> Document:
         Where it is not JSON.
     """
     return msgspec.json.decode(data, type=Document)
-
-
-def _line(line: RankingLine) -> dict[str, Any]:
-    extra = {
-        "shown": line.shown,
-        "note": line.note,
-        "interval": [] if line.low is None else [line.low, line.high],
-        "tied_with": list(line.tied_with),
-    }
-    known = {key: value for key, value in extra.items() if value}
-    return {"team": line.team, "score": line.score, "rank": line.rank, **known}

@@ -11,20 +11,19 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from markupsafe import Markup
 
-from kakurenbo.contest import Measurement, Unit
+from kakurenbo.contest import Unit
 from kakurenbo.contest.results import NO_AWARDS
 from kakurenbo.core.messages import LANGUAGES, escaped, language
 from kakurenbo.reports import charts, numbers
 from kakurenbo.reports.assets import asset, palettes, render
-from kakurenbo.reports.document import Document, ReleaseEntry, RoundEntry
+from kakurenbo.reports.document import Document, RoundEntry
 from kakurenbo.reports.table import results_csv
 from kakurenbo.reports.verdicts import note_text
-from kakurenbo.reports.view import View, axes_of
+from kakurenbo.reports.view import View
 
 
 def html_report(document: Document, times: Mapping[str, Any]) -> str:
@@ -52,12 +51,10 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             seconds=math.fsum(job["seconds"] for job in jobs) if jobs is not None else None,
             charts=charts,
             numbers=numbers,
-            axes=axes_of(document),
             map=map,
             zip=zip,
             no_awards=NO_AWARDS,
             note_text=note_text,
-            measured_text=partial(_measured, document, spoken),
             spoken=_spoken,
             breakable=_breakable,
             SHARE=Unit.SHARE,
@@ -69,19 +66,6 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
     # A contest that people held has a name of its own.
     title = str(document.manifest.get("contest", {}).get("title") or name)
     return offline_page(title, parts, [asset("report.js"), asset("page.js")])
-
-
-def _measured(
-    document: Document, spoken: str, release: ReleaseEntry, measured: Measurement
-) -> tuple[str, str]:
-    """Return the value of a measure and its threshold as texts."""
-    unit, mean = document.figure(measured.name).unit, release.estimates.get(measured.name)
-    value, needed = numbers.figure(measured.value, unit), ""
-    if measured.threshold is not None:
-        value, needed = numbers.against(measured.value, measured.threshold, unit)
-    if mean is not None and mean.half is not None:
-        value = numbers.estimated(mean, unit, spoken)
-    return value, needed
 
 
 def _spoken(text: str) -> Markup:

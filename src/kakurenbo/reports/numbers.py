@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
-from kakurenbo.contest import Threshold, Unit
+from kakurenbo.contest import Measurement, Threshold, Unit
 from kakurenbo.core.messages import language, render
 from kakurenbo.reports.document import FigureEntry, RankingLine
 from kakurenbo.reports.estimates import Estimate
@@ -150,6 +150,20 @@ def against(value: float | str, threshold: Threshold, unit: Unit = Unit.NUMBER) 
             places += 1
     needed = figure(threshold.value, unit, decimals=places)
     return figure(value, unit, decimals=places), f"{'≥' if threshold.minimum else '≤'} {needed}"
+
+
+def measured_texts(
+    measured: Measurement, mean: Estimate | None, unit: Unit, spoken: str
+) -> tuple[str, str]:
+    """Return the value of a measure, or its mean over repeats, and its threshold as texts."""
+    if mean is None or mean.n == 1:
+        known, text = measured.value, figure(measured.value, unit)
+    else:
+        known, text = mean.mean, estimated(mean, unit, spoken)
+    if measured.threshold is None:
+        return text, ""
+    value, needed = against(known, measured.threshold, unit)
+    return value if known is measured.value else text, needed
 
 
 def apart(values: Sequence[float | None], unit: Unit = Unit.NUMBER) -> list[str]:

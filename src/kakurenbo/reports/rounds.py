@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean
+
+from msgspec.structs import replace
 
 from kakurenbo.contest import Chance, Figure, Measurement, RoundResults, team_of
 from kakurenbo.contest.records import ReleaseRecord
@@ -71,7 +73,7 @@ def _over_repeats(record: ReleaseRecord, same: Sequence[ReleaseRecord]) -> tuple
         scores = repeat.scores.items()
         infinite |= {name: str(value) for name, value in scores if not math.isfinite(value)}
     return tuple(
-        replace(
+        dataclasses.replace(
             measured,
             value=infinite.get(measured.name, measured.value),
             passes=False if measured.name in failed else measured.passes,

@@ -1,15 +1,16 @@
-"""Sentences of a document in every language: verdicts on releases, lessons of the tournament, notices beside awards."""
+"""Sentences of a document in every language: verdicts on releases, lessons of the tournament, notes of teams."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from kakurenbo.contest import Measurement, Unit, team_of
 from kakurenbo.contest.readme import judges_text
 from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, NO_AWARDS, PUBLISHED, REFUSED
-from kakurenbo.core.messages import LANGUAGES, is_known, render, retold
+from kakurenbo.core.messages import LANGUAGES, render, retold
 from kakurenbo.reports.document import (
     AttackEntry,
     Document,
@@ -18,13 +19,12 @@ from kakurenbo.reports.document import (
     ReleaseEntry,
     RoundEntry,
 )
-from kakurenbo.reports.numbers import against, counted, estimated, figure, share, times
+from kakurenbo.reports.numbers import counted, estimated, figure, measured_texts, share, times
 from kakurenbo.reports.rounds import was_judged
 
-_MOST_NAMED = 3
-_MUCH = (
-    2  # times chance: an interval that reaches further does not show that a release hides anybody
-)
+_MAX_NAMES = 3
+# Times chance: an interval that reaches further does not show that a release hides anybody.
+_CLOSE_TO_CHANCE = 2
 
 
 def with_verdicts(document: Document) -> Document:
@@ -44,13 +44,6 @@ def with_verdicts(document: Document) -> Document:
     return replace(document, rounds=tuple(rounds), verdicts=verdicts)
 
 
-class _Best(NamedTuple):
-    """The best attack on a release."""
-
-    attacker: str
-    attack: AttackEntry
-
-
 @dataclass(frozen=True)
 class _Writer:
     """The sentences of one language."""
@@ -62,22 +55,23 @@ class _Writer:
 
     def verdict(self, entry: RoundEntry, release: ReleaseEntry) -> str:
         """Say what attacks achieved on a release, and whether it holds the rules."""
-        return self._sentence([*self._attacked(entry, release), *self._held(release)])
+        return self._sentence([*self._attacked(entry, release), *self._state(release)])
 
     def _attacked(self, entry: RoundEntry, release: ReleaseEntry) -> Iterator[str]:
-        best = self._best(entry, release.target)
-        if best is None:
-            if release.state in (PUBLISHED, DISQUALIFIED):
-                yield self._say("verdict.no_attack")
-            return
-        chance = release.chance
-        code = f"verdict.{_outcome(best.attack, chance) if chance else 'found_plain'}"
-        yield self._say(code, **self._found(best, chance))
-        if release.constant is not None:
-            constant = share(release.constant)
-            yield self._say("verdict.constant", answer=self._answer(), constant=constant)
+        attacker = self._best_attacker(entry, release.target)
+        if attacker:
+            attack = entry.attacks[release.target][attacker]
+            outcome = _outcome(attack, release.chance) or "found_plain"
+            yield self._say(
+                f"verdict.{outcome}", **self._accuracy(attacker, attack, release.chance)
+            )
+            if release.constant is not None:
+                constant = share(release.constant)
+                yield self._say("verdict.constant", answer=self._answer(), constant=constant)
+        elif release.state in (PUBLISHED, DISQUALIFIED):
+            yield self._say("verdict.no_attack")
 
-    def _held(self, release: ReleaseEntry) -> Iterator[str]:
+    def _state(self, release: ReleaseEntry) -> Iterator[str]:
         cause = retold(release.cause, self.language)
         if release.is_below_threshold:
             failed = [self._measured(release, measured) for measured in release.failed_measurements]
@@ -90,80 +84,66 @@ class _Writer:
             kind = "state" if needs_cause and not cause else "verdict"
             yield self._say(f"{kind}.{release.state}", cause=cause)
         else:
-            score = self.document.rulebook.utility_score
-            scores = [measured for measured in release.measurements if measured.name == score]
-            yield from (self._measured(release, measured) for measured in scores)
+            for measured in release.measurements:
+                if measured.name == self.document.rulebook.utility_score:
+                    yield self._measured(release, measured)
             if release.verdict == "passes":
                 yield self._say("verdict.passes")
 
     def _measured(self, release: ReleaseEntry, measured: Measurement) -> str:
         """Say what a measure is: beside the threshold that it misses, or what it is out of."""
         declared, mean = self.document.figure(measured.name), release.estimates.get(measured.name)
-        value, code = figure(measured.value, declared.unit), "verdict.utility"
-        direction = "figure.higher" if measured.higher_is_better else "figure.lower"
-        parameters = {"direction": self._say(direction)}
-        if measured.passes is False and measured.threshold:
-            known = measured.value if mean is None or mean.n == 1 else mean.mean
-            value, parameters["threshold"] = against(known, measured.threshold, declared.unit)
-            code = "verdict.fails" if mean is None or mean.n == 1 else "verdict.fails_mean"
-        elif declared.of is not None:
-            code, parameters["of"] = "verdict.utility_of", figure(declared.of)
-        if mean is not None and mean.n > 1:
-            value = estimated(mean, declared.unit, self.language)
-        return self._say(code, measure=measured.name, value=value, **parameters)
+        value, threshold = measured_texts(measured, mean, declared.unit, self.language)
+        is_mean = mean is not None and mean.n > 1
+        if measured.passes is False and threshold:
+            code = "verdict.fails_mean" if is_mean else "verdict.fails"
+            return self._say(code, measure=measured.name, value=value, threshold=threshold)
+        code = "verdict.utility" if declared.of is None else "verdict.utility_of"
+        direction = self._say("figure.higher" if measured.higher_is_better else "figure.lower")
+        of = "" if declared.of is None else figure(declared.of)
+        return self._say(code, measure=measured.name, value=value, of=of, direction=direction)
 
     # -- the tournament ----------------------------------------------------------------------------
 
     def lessons(self) -> Iterator[str]:
         """Say what the tournament showed, in a sentence each."""
         document = self.document
-        winners = self._winners()
+        winners: dict[str, tuple[str, ...]] = {}
         how = "first" if NO_AWARDS in document.award_notices else "won"
-        for name, teams in winners.items():
-            is_overall = name == "overall"
-            yield self._say(f"lesson.{how}_{name}", teams=self._some(teams, plain=is_overall))
+        for name in ("overall", "anonymization"):
+            ranking = document.rankings.get(name, Ranking())
+            # Nobody won where all are first, or where another ranking is the overall one.
+            if not ranking.same_as and 0 < len(ranking.winners) < len(document.players):
+                winners[name] = ranking.winners
+                teams = self._names(ranking.winners, has_methods=name != "overall")
+                yield self._say(f"lesson.{how}_{name}", teams=teams)
         for entry in document.rounds:
             for lesson in self._of_round(entry):
-                yield (
-                    self._say("lesson.round", round=entry.name, lesson=lesson)
-                    if len(document.rounds) > 1
-                    else lesson
+                is_alone = len(document.rounds) == 1
+                named = (
+                    "" if is_alone else self._say("lesson.round", round=entry.name, lesson=lesson)
                 )
+                yield named or lesson
         for name, ranking in document.rankings.items():
             first = ranking.lines[0] if ranking.lines and ranking.lines[0].rank == 1 else None
             tied = (first.team, *first.tied_with) if first and first.tied_with else ()
             if tied and set(tied) != set(winners.get(name, ())):  # which was said above
-                yield self._say(
-                    "lesson.tied", ranking=self._say(f"ranking.{name}"), teams=self._some(tied)
-                )
+                title = self._say(f"ranking.{name}")
+                yield self._say("lesson.tied", ranking=title, teams=self._names(tied))
         if close := [self._say(f"ranking.{name}") for name in _within_chance(document)]:
             yield self._say("lesson.one_play", rankings=close)
-        if document.judges:
-            yield judges_text(document.rulebook.name, document.judges, self.language)
-
-    def _winners(self) -> dict[str, tuple[str, ...]]:
-        """Return who won overall, where that is a ranking of its own, and in anonymization; nobody where all are first."""
-        rankings = self.document.rankings
-        return {
-            name: rankings[name].winners
-            for name in ("overall", "anonymization")
-            if name in rankings
-            and not rankings[name].same_as
-            and 0 < len(rankings[name].winners) < len(self.document.players)
-        }
+        if judges := document.contest.judges:
+            yield judges_text(document.rulebook.name, judges, self.language)
 
     def _of_round(self, entry: RoundEntry) -> Iterator[str]:
-        excluded = frozenset[str]().union(*(results.excluded for results in entry.repeats))
-        published = {
-            target: release
-            for target, release in entry.releases.items()
-            if release.state == PUBLISHED
+        excluded = {team for results in entry.repeats for team in results.excluded}
+        published = [each for each in entry.releases.values() if each.state == PUBLISHED]
+        ranked = [release.target for release in published if release.team not in excluded]
+        best = {
+            target: attacker
+            for target in ranked
+            if (attacker := self._best_attacker(entry, target))
         }
-        ranked = {
-            target: release for target, release in published.items() if release.team not in excluded
-        }
-        attacked = {target: self._best(entry, target) for target in ranked}
-        best = {target: attack for target, attack in attacked.items() if attack is not None}
         if best:
             noun = "release" if len(best) == len(published) else "ranked_release"
             noun = noun if len(best) == len(ranked) else "attacked_release"
@@ -173,44 +153,45 @@ class _Writer:
         yield from self._thresholds(entry)
         yield from self._without_release(entry, excluded)
 
-    def _hidden(self, entry: RoundEntry, best: Mapping[str, _Best], count: str) -> Iterator[str]:
+    def _hidden(self, entry: RoundEntry, best: dict[str, str], count: str) -> Iterator[str]:
         """Say which releases hid best and least by the best attack on each."""
-        means = {target: strongest.attack.accuracy.mean for target, strongest in best.items()}
-        least, most = (
-            [target for target, mean in means.items() if mean == bound(means.values())]
-            for bound in (min, max)
-        )
+        attacks = {target: entry.attacks[target][attacker] for target, attacker in best.items()}
+        means = {target: attack.accuracy.mean for target, attack in attacks.items()}
+        bounds = min(means.values()), max(means.values())
+        least, most = ([name for name in means if means[name] == bound] for bound in bounds)
         chance = entry.releases[least[0]].chance
-        outcome = _outcome(best[least[0]].attack, chance) if chance else ""
-        parts = ("lesson.best", "several" if least[1:] else outcome, "" if chance else "plain")
-        parameters = self._found(best[least[0]], chance)
-        named = {"releases": self._some(least), "release": self._release(least[0])}
-        yield self._say("_".join(filter(None, parts)), **named, count=count, **parameters)
-        if len(most) < len(best):
-            code = "lesson.worst_several" if most[1:] else "lesson.worst"
-            named = {"releases": self._some(most), "release": self._release(most[0])}
-            yield self._say(code, **named, **self._found(best[most[0]], chance))
 
-    def _strongest(self, entry: RoundEntry, excluded: frozenset[str]) -> Iterator[str]:
+        def about(code: str, targets: Sequence[str]) -> str:
+            target = targets[0]
+            accuracy = self._accuracy(best[target], attacks[target], chance)
+            names = {"releases": self._names(targets), "release": self._with_method(target)}
+            return self._say(code, **names, **accuracy, count=count)
+
+        outcome = _outcome(attacks[least[0]], chance) or "plain"
+        if least[1:]:
+            outcome = "several" if chance else "several_plain"
+        yield about(f"lesson.best_{outcome}", least)
+        if len(most) < len(best):
+            yield about("lesson.worst_several" if most[1:] else "lesson.worst", most)
+
+    def _strongest(self, entry: RoundEntry, excluded: Collection[str]) -> Iterator[str]:
         guessing = {attacker for row in entry.attacks.values() for attacker in row}
         means = {
-            name: achieved.accuracy
-            for name, achieved in entry.attackers.items()
-            if achieved.accuracy is not None
-            and name in guessing - excluded - {*self.document.sample_attacks}
+            name: attacker.accuracy
+            for name, attacker in entry.attackers.items()
+            if attacker.accuracy is not None
+            and name in guessing.difference(excluded, self.document.sample_attacks)
         }
         if not means:
             return
         first = max(means, key=lambda name: means[name])
-        chance = entry.attackers[first].chance
-        if means[first] <= (chance or 0):
+        chance, mean = entry.attackers[first].chance, means[first]
+        if mean <= (chance or 0):
             code = "lesson.attack_chance" if chance else "lesson.attack_nothing"
         else:
             code = "lesson.attack" if chance else "lesson.attack_plain"
         attacker = self._with_method(first, "attack")
-        yield self._say(
-            code, attacker=attacker, **_compared(share(means[first]), means[first], chance)
-        )
+        yield self._say(code, attacker=attacker, **_compared(share(mean), mean, chance))
 
     def _constant(self, entry: RoundEntry) -> Iterator[str]:
         is_below: list[bool] = []
@@ -224,29 +205,33 @@ class _Writer:
             yield self._say(code, below=sum(is_below), count=count, answer=self._answer())
 
     def _thresholds(self, entry: RoundEntry) -> Iterator[str]:
+        if not entry.judged:
+            return
         count = counted(entry.judged, "release", self.language)
-        if entry.judged and entry.passing == entry.judged:
+        if entry.passing == entry.judged:
             yield self._say("lesson.all_pass", count=count)
-        elif entry.judged:
-            out: dict[str, list[str]] = {}
-            for release in filter(was_judged, entry.releases.values()):
-                if release.state == DISQUALIFIED:
-                    measures = [measured.name for measured in release.failed_measurements]
-                    by = measures if release.is_below_threshold else release.cause
-                    name = self._release(release.target)
-                    said_of = {"release": name, "measures": by}
-                    text = self._in_repeats("lesson.by", release, **said_of) if by else name
-                    out.setdefault(release.standing, []).append(text)
-            clauses = [self._say(f"lesson.{why}", releases=names) for why, names in out.items()]
-            failed = self._say("verdict.join").join(clauses)
-            yield self._say("lesson.passing", passing=entry.passing, count=count, failed=failed)
+            return
+        out: dict[str, list[str]] = {}
+        for release in filter(was_judged, entry.releases.values()):
+            if release.state == DISQUALIFIED:
+                failed = [measured.name for measured in release.failed_measurements]
+                by = failed if release.is_below_threshold else release.cause
+                name = self._with_method(release.target)
+                text = name
+                if by:
+                    named = {"release": name, "measures": by}
+                    text = self._in_repeats("lesson.by", release, **named)
+                out.setdefault(release.standing, []).append(text)
+        clauses = [self._say(f"lesson.{why}", releases=names) for why, names in out.items()]
+        joined = self._say("verdict.join").join(clauses)
+        yield self._say("lesson.passing", passing=entry.passing, count=count, failed=joined)
 
-    def _without_release(self, entry: RoundEntry, excluded: frozenset[str]) -> Iterator[str]:
+    def _without_release(self, entry: RoundEntry, excluded: Collection[str]) -> Iterator[str]:
         """Say who has no release that could be measured, and why; an unranked team owes none."""
         clauses = []
         for state in (MISSING, REFUSED, FAILED):
             names = [
-                self._release(release.target)
+                self._with_method(release.target)
                 for release in entry.releases.values()
                 if release.state == state and (state != MISSING or release.team not in excluded)
             ]
@@ -275,43 +260,40 @@ class _Writer:
         answer = self.document.figure("constant").definitions.get(self.language)
         return answer or self._say("verdict.some_constant")
 
-    def _found(self, best: _Best, chance: float | None) -> dict[str, str]:
+    def _accuracy(self, attacker: str, attack: AttackEntry, chance: float | None) -> dict[str, str]:
         """Return the parameters of a sentence on an attack beside chance."""
-        accuracy = best.attack.accuracy
-        text = estimated(accuracy, Unit.SHARE, self.language)
-        attacker = self._with_method(best.attacker, "attack")
-        return {"attacker": attacker, **_compared(text, accuracy.mean, chance)}
+        text = estimated(attack.accuracy, Unit.SHARE, self.language)
+        compared = _compared(text, attack.accuracy.mean, chance)
+        return {"attacker": self._with_method(attacker, "attack"), **compared}
 
-    def _release(self, target: str) -> str:
-        return self._with_method(target, "anonymizer")
-
-    def _with_method(self, name: str, role: str) -> str:
+    def _with_method(self, name: str, role: str = "anonymizer") -> str:
         team = team_of(name)
         players = (player for player in self.document.players if player.team == team)
         method = next((getattr(player, role) for player in players), "")
         return self._say("verdict.with", attacker=name, method=method) if method else name
 
-    def _some(self, names: Sequence[str], *, plain: bool = False) -> list[str]:
-        """Name releases, or teams ``plain``; of many the first few."""
-        named = [name if plain else self._release(name) for name in names[:_MOST_NAMED]]
+    def _names(self, names: Sequence[str], *, has_methods: bool = True) -> list[str]:
+        """Name releases or teams; of many the first few."""
+        named = [self._with_method(name) if has_methods else name for name in names[:_MAX_NAMES]]
         left = len(names) - len(named)
         return [*named, *([self._say("lesson.more", count=left)] if left else [])]
 
-    def _best(self, entry: RoundEntry, target: str) -> _Best | None:
-        """Return the best attack on a release; of equals, that of a team before the organizers' own."""
-        row = entry.attacks.get(target, {})
+    def _best_attacker(self, entry: RoundEntry, target: str) -> str:
+        """Return who found most in a release; of equals, a team before the organizers' own attacks."""
+        row, samples = entry.attacks.get(target, {}), self.document.sample_attacks
         counting = [attacker for attacker in row if attacker not in self.document.only_shown]
-        counting.sort(key=lambda attacker: attacker in self.document.sample_attacks)
-        best = max(counting, key=lambda attacker: row[attacker].accuracy.mean, default=None)
-        return None if best is None else _Best(best, row[best])
+        counting.sort(key=lambda attacker: attacker in samples)
+        return max(counting, key=lambda attacker: row[attacker].accuracy.mean, default="")
 
 
-def _outcome(attack: AttackEntry, chance: float) -> str:
-    """Return ``found`` beyond chance, ``hidden``, or ``unclear`` where too few repeats could show it."""
+def _outcome(attack: AttackEntry, chance: float | None) -> str:
+    """Return ``found`` beyond chance, ``hidden``, or ``unclear`` where too few repeats could show it; nothing without chance."""
+    if not chance:
+        return ""
     if attack.beyond_chance:
         return "found"
     half = attack.accuracy.half
-    is_hidden = half is None or attack.accuracy.mean + half <= _MUCH * chance
+    is_hidden = half is None or attack.accuracy.mean + half <= _CLOSE_TO_CHANCE * chance
     return "hidden" if is_hidden else "unclear"
 
 
@@ -322,63 +304,28 @@ def _compared(accuracy: str, mean: float, chance: float | None) -> dict[str, str
     return {"accuracy": accuracy, "times": ratio, "chance": share(chance)}
 
 
-def _within_chance(document: Document) -> list[str]:
-    """Return rankings of a single play whose first places differ by no more than blind guesses do.
+def _within_chance(document: Document) -> Iterator[str]:
+    """Yield rankings of a single play whose first places differ by no more than blind guesses do.
 
     Only of a play that can be repeated: the results of a contest that was held are what they are.
     """
     if document.repeat_count > 1 or "plan" not in document.manifest or len(document.rounds) != 1:
-        return []
+        return
     (entry,) = document.rounds
-    if entry.chance is None:
-        return []
     accuracies = {
         "anonymization": {
-            team_of(target): release.best_accuracy for target, release in entry.releases.items()
+            release.team: release.best_accuracy for release in entry.releases.values()
         },
-        "attack": {attacker: achieved.accuracy for attacker, achieved in entry.attackers.items()},
+        "attack": {name: attacker.accuracy for name, attacker in entry.attackers.items()},
     }
-    close = []
-    for name, accuracy in accuracies.items():
-        ranking = document.rankings.get(name, Ranking())
-        ranked = [accuracy.get(line.team) for line in ranking.lines if line.rank is not None]
+    for name, accuracy in accuracies.items() if entry.chance else ():
+        lines = document.rankings.get(name, Ranking()).lines
+        ranked = [accuracy.get(line.team) for line in lines if line.rank is not None]
         known = [value for value in ranked if value is not None]
         lead = next((abs(other - known[0]) for other in known if other != known[0]), None)
-        if lead is not None and lead <= (entry.chance.high - entry.chance.low) / 2:
-            close.append(name)
-    return close
-
-
-# -- awards ----------------------------------------------------------------------------------------
-
-
-def award_notices(
-    awards: Mapping[str, Sequence[str]],
-    rankings: Mapping[str, Ranking],
-    details: Mapping[str, Any] | None = None,
-) -> dict[str, dict[str, str]]:
-    """Return a sentence in each language beside awards that nobody takes or that teams with no score take.
-
-    The formulas give everybody a score, and where few attack a score of nothing is enough for a place. The award stands: it is
-    what the rules say. ``no_awards`` says why a round gives none at all.
-    """
-    attack = rankings.get("attack", Ranking())
-    without_score = {line.team for line in attack.lines if not line.score}
-    luckless = [team for team in awards.get("attack", ()) if team in without_score]
-    codes = {name: f"award.nobody.{name}" for name, teams in awards.items() if not teams}
-    codes |= {"attack": "award.luckless"} if luckless else {}
-    notices = {
-        name: {
-            language: render(code, {"teams": luckless}, language).message for language in LANGUAGES
-        }
-        for name, code in codes.items()
-        if all(is_known(code, language) for language in LANGUAGES)
-    }
-    if details and NO_AWARDS in details:
-        notices[NO_AWARDS] = {
-            language: retold(details[NO_AWARDS], language) for language in LANGUAGES
-        }
-    return notices
+        band = entry.chance.high - entry.chance.low if entry.chance else 0
+        if lead is not None and lead <= band / 2:
+            yield name
 
 
 def note_text(line: RankingLine, below_threshold: Collection[str], language: str) -> str:

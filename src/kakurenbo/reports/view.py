@@ -82,6 +82,11 @@ class View:
         return list(self.entry.attacks)
 
     @cached_property
+    def axes(self) -> tuple[MeasureEntry, str] | None:
+        """The measure and the kind of privacy of the scatter plot; none without measures."""
+        return axes_of(self.document).get(self.entry.name)
+
+    @cached_property
     def scale_top(self) -> float:
         """The accuracy at the bright end of the heat map, at least three times chance."""
         attacks = [attack for row in self.entry.attacks.values() for attack in row.values()]
@@ -107,24 +112,24 @@ def axes_of(document: Document) -> dict[str, tuple[MeasureEntry, str]]:
     The measure that is a number in the score is always taken; else one of those that decide by a threshold, else any: of
     these the pair that sets most releases apart.
     """
-
-    def best(entry: RoundEntry, kind: str) -> tuple[int, MeasureEntry]:
-        measures = {measure.name: measure for measure in entry.measures}
+    best: dict[str, dict[str, tuple[int, MeasureEntry]]] = {kind: {} for kind in KINDS}
+    for entry in document.rounds:
         decisive = [measure for measure in entry.measures if measure.threshold is not None]
-        scored = measures.get(document.rulebook.utility_score)
-        pairs = [
-            (_spread(entry, measure, kind), measure)
-            for measure in ([scored] if scored else decisive or entry.measures)
-        ]
-        return max(pairs, key=lambda pair: pair[0])
+        scored = [each for each in entry.measures if each.name == document.rulebook.utility_score]
+        for kind in KINDS if entry.measures else ():
+            spreads = [
+                (_spread(entry, measure, kind), measure)
+                for measure in scored or decisive or entry.measures
+            ]
+            best[kind][entry.name] = max(spreads, key=lambda pair: pair[0])
 
-    rounds = [entry for entry in document.rounds if entry.measures]
-    pairs = {kind: [best(entry, kind) for entry in rounds] for kind in KINDS}
-    spreads = {kind: [spread for spread, _ in listed] for kind, listed in pairs.items()}
-    # A kind that leaves a round empty is none for all.
-    kind = max(KINDS, key=lambda kind: (sum(map(bool, spreads[kind])), sum(spreads[kind])))
-    measures = [measure for _, measure in pairs[kind]]
-    return {entry.name: (measure, kind) for entry, measure in zip(rounds, measures, strict=True)}
+    def value(kind: str) -> tuple[int, int]:
+        # A kind that leaves a round empty is none for all.
+        spreads = [spread for spread, _ in best[kind].values()]
+        return sum(map(bool, spreads)), sum(spreads)
+
+    kind = max(KINDS, key=value)
+    return {name: (measure, kind) for name, (_, measure) in best[kind].items()}
 
 
 def _spread(entry: RoundEntry, measure: MeasureEntry, kind: str) -> int:
@@ -137,7 +142,7 @@ def _spread(entry: RoundEntry, measure: MeasureEntry, kind: str) -> int:
     fields = []
     marks = (measure.threshold, entry.chance_privacy)
     for values, mark in zip(zip(*points, strict=True), marks, strict=False):
-        low, high = (bound(values if mark is None else (*values, mark)) for bound in (min, max))
-        size = (high - low) / _FIELDS or 1.0
-        fields.append([min(_FIELDS - 1, int((value - low) / size)) for value in values])
+        drawn = values if mark is None else (*values, mark)
+        size = (max(drawn) - min(drawn)) / _FIELDS or 1.0
+        fields.append([int((value - min(drawn)) / size) for value in values])
     return len(set(zip(*fields, strict=True)))

@@ -19,9 +19,9 @@ import numpy as np
 from hide_and_seek import HideAndSeek
 
 import kakurenbo as kb
-from kakurenbo.arena.store import DamagedTree
 from kakurenbo.attacks.membership import MembershipGuess, MembershipKnowledge
 from kakurenbo.attacks.membership.blind import Blind
+from kakurenbo.core.errors import KakurenboError
 
 _kept: list[kb.Table] = []
 
@@ -76,7 +76,7 @@ _EXITS = {
     "interrupt": KeyboardInterrupt,
     "generator": GeneratorExit,
     "unspeakable": _Unspeakable,
-    "damage": lambda: DamagedTree("error.stored_changed"),
+    "damage": lambda: KakurenboError("error.stored_changed"),
 }
 
 

@@ -5,11 +5,9 @@ Each is drawn for a width: what fits a slide does not fit a phone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
-from kakurenbo.audit.report.markup import moved, printable, tag, words
+from kakurenbo.audit.report.markup import moved, tag, words
 from kakurenbo.audit.report.words import (
     LOOKS,
     candidate_look,
@@ -24,20 +22,18 @@ from kakurenbo.audit.report.words import (
     why_told,
 )
 from kakurenbo.audit.result import AuditResult, Candidate, Rate, Risk
-from kakurenbo.reports.assets import pixels
 from kakurenbo.reports.charts import (
+    SMALL,
     WIDE,
-    Box,
     Drawing,
-    Scale,
+    Plot,
+    Point,
     clipped,
-    placed_labels,
-    text_width,
-    ticks,
+    legend,
+    sign,
     wrapped,
 )
-
-_AIR = 0.08
+from kakurenbo.reports.estimates import Estimate
 
 
 def audit_pictures(result: AuditResult) -> dict[str, str]:
@@ -91,9 +87,14 @@ def risk_picture(result: AuditResult, width: float) -> Drawing:
         drawn.append(words(f"{tick} %", class_="dim small", x=x, y=bottom + 16, text_anchor=anchor))
     for number, risk in enumerate(risks):
         drawn.append(moved(0, row_height * number, _risk_row(risk, result, axis, width, wide=wide)))
-    legend, rows = _risk_legend(axis.left if wide else 4, width)
-    drawn.append(moved(0, bottom + 30, legend))
-    return Drawing(width, bottom + 34 + 20 * rows, "".join(drawn))
+    signs = [
+        ("bad", said("standing.above")),
+        ("unsure", said("standing.inconclusive")),
+        ("good", said("standing.within")),
+        ("control", said("control_meaning")),
+    ]
+    rows = Drawing(width, bottom + 30, "".join(drawn))
+    return rows.above(legend(signs, axis.left if wide else 4, width))
 
 
 def _risk_row(
@@ -160,131 +161,35 @@ def _mark(rate: Rate | None, axis: _Axis, y: float, look: str) -> list[str]:
         return []
     return [
         tag("line", class_=f"span span-{look}", x1=axis(rate.low), x2=axis(rate.high), y1=y, y2=y),
-        _sign(look, axis(rate.value), y, interval(rate.low, rate.high)),
+        sign(look, axis(rate.value), y, interval(rate.low, rate.high)),
     ]
-
-
-def _sign(look: str, x: float, y: float, title: str = "") -> str:
-    """A shape for each look, so that nobody needs colours to tell them apart."""
-    told = [tag("title", escape(printable(title)))] if title else []
-    if look == "bad":
-        return tag(
-            "path",
-            *told,
-            class_="bad",
-            d=f"M{pixels(x)} {pixels(y - 8)}L{pixels(x + 7)} {pixels(y + 6)}H{pixels(x - 7)}Z",
-        )
-    if look == "unsure":
-        corners = f"M{pixels(x)} {pixels(y - 7)}L{pixels(x + 7)} {pixels(y)}L{pixels(x)} {pixels(y + 7)}L{pixels(x - 7)} {pixels(y)}Z"
-        return tag("path", *told, class_="unsure", d=corners)
-    return tag("circle", *told, class_=look, cx=x, cy=y, r=4.5 if look == "control" else 6)
-
-
-def _risk_legend(left: float, width: float) -> tuple[list[str], int]:
-    signs = (
-        ("bad", said("standing.above")),
-        ("unsure", said("standing.inconclusive")),
-        ("good", said("standing.within")),
-    )
-    return _legend([*signs, ("control", said("control_meaning"))], left, width)
-
-
-def _legend(signs: Sequence[tuple[str, str]], left: float, width: float) -> tuple[list[str], int]:
-    """What the shapes mean, in rows, and how many rows there are.
-
-    What does not fit a row goes on in the next one: words cut out of the middle may turn a meaning into its opposite.
-    """
-    drawn, x, row = [], left, 0
-    for look, told in signs:
-        lines = wrapped(told, width - left - 24, 11)
-        needed = 26 + max(text_width(line, 11) for line in lines)
-        if x > left and x + needed > width:
-            x, row = left, row + 1
-        shown = [
-            words(line, class_="dim small", x=18, y=10 + 20 * number)
-            for number, line in enumerate(lines)
-        ]
-        drawn.append(moved(x, 20 * row, [_sign(look, 8, 6), *shown]))
-        x, row = x + needed + 8, row + len(lines) - 1
-    return drawn, row + 1
 
 
 # -- candidates ------------------------------------------------------------------------------------------------------------
 
 
-def _scale(values: Sequence[float], start: float, end: float) -> Scale:
-    low, high = min(values), max(values)
-    air = max(high - low, 0.02) * _AIR
-    return Scale(low - air, high + air, start, end)
-
-
 def frontier_picture(result: AuditResult, width: float) -> Drawing:
     """Candidates by utility (to the right) and risk (less of it upwards), so that the best corner is the upper right one."""
-    wide = width >= WIDE
-    height = 420 if wide else 330
-    left, top, right, bottom = 52, 26, width - 12, height - 44
-    across = _scale([one.utility for one in result.candidates], left, right)
-    up = _scale([0.0, *(one.risk for one in result.candidates)], top, bottom)
-    points = [(one, across(one.utility), up(one.risk)) for one in result.candidates]
-    best = sorted(
-        ((x, y) for one, x, y in points if one.on_frontier), key=lambda point: (point[0], point[1])
-    )
-    drawn = [
-        *_frontier_axes(across, up, (left, top, right, bottom), wide=wide),
-        *_frontier_line(best),
+    points = [
+        Point(
+            clipped(one.name, 150, SMALL),
+            Estimate(one.utility),
+            Estimate(max(0.0, one.risk)),
+            candidate_look(one),
+            [_candidate_title(one)],
+        )
+        for one in result.candidates
     ]
-    drawn += _candidate_names(points, (left + 2, top, right, bottom - 2))
-    drawn += [_sign(candidate_look(one), x, y, _candidate_told(one)) for one, x, y in points]
+    best = [point for one, point in zip(result.candidates, points, strict=True) if one.on_frontier]
+    best.sort(key=lambda point: (point.x.mean, point.y.mean))
+    axes = said("utility_axis"), said("risk_axis")
+    plot = Plot(axes, points, best, is_upside_down=True)
     signs = dict.fromkeys(
         (candidate_look(one), candidate_standing(one)) for one in result.candidates
     )
-    legend, rows = _legend(list(signs), left if wide else 4, width)
-    drawn.append(moved(0, height + 6, legend))
-    return Drawing(width, height + 10 + 20 * rows, "".join(drawn))
+    return plot.draw(width).above(legend(signs, 52 if width >= WIDE else 4, width))
 
 
-def _frontier_axes(across: Scale, up: Scale, box: Box, *, wide: bool) -> list[str]:
-    left, top, right, bottom = box
-    drawn = []
-    for tick in ticks(max(0.0, across.low), min(1.0, across.high), 8 if wide else 3):
-        x = across(tick.value)
-        drawn.append(tag("line", class_="grid", x1=x, x2=x, y1=top, y2=bottom))
-        drawn.append(words(tick.text, class_="dim small", x=x, y=bottom + 16, text_anchor="middle"))
-    for tick in ticks(100 * max(0.0, up.low), 100 * min(1.0, up.high), 6 if wide else 4):
-        y = up(tick.value / 100)
-        drawn.append(tag("line", class_="grid", x1=left, x2=right, y1=y, y2=y))
-        drawn.append(
-            words(f"{tick.text} %", class_="dim small", x=left - 6, y=y + 4, text_anchor="end")
-        )
-    return [
-        *drawn,
-        tag("line", class_="axis", x1=left, x2=right, y1=bottom, y2=bottom),
-        tag("line", class_="axis", x1=left, x2=left, y1=top, y2=bottom),
-        words(
-            clipped(said("utility_axis"), right - left),
-            x=(left + right) / 2,
-            y=bottom + 36,
-            text_anchor="middle",
-        ),
-        words(clipped(said("risk_axis"), right - 4), x=4, y=13),
-    ]
-
-
-def _frontier_line(best: Sequence[tuple[float, float]]) -> list[str]:
-    if len(best) < 2:
-        return []
-    steps = "".join(f"V{pixels(y)}H{pixels(x)}" for x, y in best[1:])
-    return [tag("path", class_="frontier", d=f"M{pixels(best[0][0])} {pixels(best[0][1])}{steps}")]
-
-
-def _candidate_names(points: Sequence[tuple[Candidate, float, float]], box: Box) -> list[str]:
-    labels = [(x, y, clipped(one.name, 150, 11)) for one, x, y in points]
-    return [
-        words(name, class_="small point-name", x=place.x, y=place.y, text_anchor=place.anchor)
-        for place, (_, _, name) in zip(placed_labels(labels, box), labels, strict=True)
-        if place is not None
-    ]
-
-
-def _candidate_told(one: Candidate) -> str:
-    return f"{one.name}: {said('risk_axis_short')} {percent(one.risk)}, {said('utility_axis_short')} {one.utility:.3f}"
+def _candidate_title(one: Candidate) -> str:
+    risk, utility = percent(one.risk), f"{one.utility:.3f}"
+    return f"{one.name}: {said('risk_axis_short')} {risk}, {said('utility_axis_short')} {utility}"

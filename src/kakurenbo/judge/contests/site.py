@@ -7,9 +7,9 @@ network, so that it can be read years later.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from kakurenbo.judge.contests.archive import Part, zipped
 from kakurenbo.judge.contests.models import Contest

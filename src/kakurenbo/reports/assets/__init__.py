@@ -6,6 +6,7 @@ import json
 import math
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -42,6 +43,11 @@ def pixels(value: float) -> str:
 def render(template: str, **context: object) -> str:
     """Fill in a template: what players wrote stays text and cannot turn its direction; numbers are coordinates."""
     return _environment().get_template(template).render(context)
+
+
+def macros() -> Any:
+    """Return the shapes that all drawings are made of."""
+    return _environment().get_template("macros.svg").module
 
 
 @cache
