@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -133,3 +134,31 @@ def test_a_mechanism_that_no_release_of_the_contest_has_is_refused(
     )
     assert (code, "crowds does not play pwscup2021" in err) == (2, True)
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "argument", "example"),
+    [
+        (("anonymize", "pwscup2021", "main/teams/01", "thin", "D"), "IN", "anonymize pwscup2021 "),
+        (("anonymize", "table", "t.csv", "rr", "D.csv"), "IN", "anonymize table rr original.csv"),
+        (("attack", "pwscup2021", "phase/targets/01", "rlink", "-o", "g"), "TARGET", "attack "),
+    ],
+)
+def test_a_folder_in_the_place_of_the_method_is_told_as_such(
+    capsys: pytest.CaptureFixture[str], call: Sequence[str], argument: str, example: str
+) -> None:
+    code, err = told(capsys, *call)
+    assert code == 2
+    assert f"METHOD and {argument} look swapped" in err
+    assert f"kakurenbo {example}" in err
+
+
+def test_strays_in_the_folder_of_a_target_are_named(
+    held: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "01"
+    shutil.copytree(held / "phase" / "targets" / "01" / "for_02", target)
+    (target / "copy of D.csv").write_text("1,2\n")
+    code, err = told(capsys, "attack", "pwscup2021", "rlink", target, "-o", tmp_path / "g.csv")
+    assert code in (1, 2)
+    assert "copy of D.csv" in err

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from kakurenbo.api import Contest
 from kakurenbo.cli import output
 from kakurenbo.cli.examples import TABLE, example
 from kakurenbo.cli.options import (
@@ -24,7 +25,7 @@ from kakurenbo.cli.options import (
     check_exists,
     check_order,
 )
-from kakurenbo.cli.play import read_release, was_handed_out
+from kakurenbo.cli.play import check_release_order, was_handed_out
 from kakurenbo.cli.plugins import (
     PluginGroup,
     blaming,
@@ -39,11 +40,9 @@ from kakurenbo.core import (
     Problem,
     Severity,
     Source,
-    archive_bytes,
     collect_notices,
     gather,
     write_file,
-    write_folder,
 )
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text, text_or
@@ -243,32 +242,11 @@ def anonymize(
             name for name in methods if fits(type(rulebook), registry.load("anonymizers", name))
         ),
     )
-    rng = stream(seed, "anonymize")
     if paths["release"] is not None:
-        checked = read_release(rulebook, given, paths["release"])
-        rules, notices = checked.rules, list(checked.notices)
-        released = rules.released(checked.handout, checked.submission)
-        if released is None:
-            shown = {"option": "--release", "method": _method_name()}
-            raise UsageError("usage.takes_release_nobody", **shown)
-        handout = released[0]
-        with blaming(method):
-            release = rules.repair(*released, method, rng)
-    else:
-        rules = rulebook.in_folder(given)
-        with collect_notices() as notices:
-            handout = rules.read_handout(given)
-        with blaming(method):
-            release = rules.anonymize(handout, method, rng)
-    if rules.is_unchanged(handout, release):
-        notices.append(_notice("release.unchanged"))
-    files = rules.release_files(handout, release)
-    if len(files) == 1:
-        write_file(out, next(iter(files.values())))
-    elif out.suffix.lower() == ".zip":
-        write_file(out, archive_bytes(rules.packed_files(handout, files)))
-    else:
-        write_folder(out, files)
+        check_release_order(rulebook, given, paths["release"])
+    with collect_notices() as notices, blaming(method):
+        contest = Contest(rulebook)
+        release = contest.anonymize(given, method, out, release=paths["release"], seed=seed)
     _write_trace(release, paths)
     output.print_notices(notices)
     rows = [len(table) for table in release.tables]

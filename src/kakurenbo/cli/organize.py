@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from kakurenbo.api import Contest
 from kakurenbo.cli import output
 from kakurenbo.cli.options import (
     DISQUALIFIED,
@@ -29,7 +30,6 @@ from kakurenbo.contest import (
     ATTACK,
     AnyRulebook,
     read_facts,
-    read_schedule,
     team_of,
 )
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
@@ -40,10 +40,9 @@ from kakurenbo.contest.rounds import (
     AttachedRound,
     PublishedRound,
     attach_to_round,
-    publish_round,
     score_round,
 )
-from kakurenbo.contest.schedule import NO_SCHEDULE, moment
+from kakurenbo.contest.schedule import moment
 from kakurenbo.core import InputError, check_free, collect_notices, write_file, write_folder
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import language, retold, text, text_or
@@ -74,12 +73,10 @@ def prepare(
     out: Path,
     as_json: bool,
 ) -> None:
-    check_free(out)
     numbers = team_numbers(teams)
-    rounds = tuple(dict.fromkeys((*rulebook.rounds, rulebook.round_name)))
-    dates = NO_SCHEDULE if schedule is None else read_schedule(schedule, rounds)
-    preparation = rulebook.prepare(seed, numbers, unranked, judges=judges, schedule=dates)
-    write_folder(out, preparation.files(), private=("secret", "teams"))
+    preparation = Contest(rulebook).prepare(
+        out, numbers, seed=seed, unranked=unranked, judges=judges, schedule=schedule
+    )
     committed = digest(preparation.folders["public"][COMMITMENTS_FILE])
     if as_json:
         report = {
@@ -142,9 +139,7 @@ def publish(
     as_json: bool,
     **options: Any,
 ) -> int:
-    check_free(out)
-    published = publish_round(rulebook, preparation, submissions, **options)
-    write_folder(out, published.files, private=("answers",))
+    published = Contest(rulebook).publish(preparation, submissions, out, **options)
     if as_json:
         output.print_json({"out": str(out), **published_json(published)})
     else:

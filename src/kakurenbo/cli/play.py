@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from kakurenbo.api import check_release
 from kakurenbo.cli import output
 from kakurenbo.cli.examples import example
 from kakurenbo.cli.options import (
@@ -23,9 +25,8 @@ from kakurenbo.cli.options import (
     completion,
 )
 from kakurenbo.cli.plugins import blaming, method_command, rulebook_command
-from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, ContestFacts, fits, misfit, read_facts
-from kakurenbo.contest.engine import Attachments
-from kakurenbo.contest.folders import ANSWER, TEAM, part_folder, parts_in, whole_of
+from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, fits, misfit, read_facts
+from kakurenbo.contest.folders import ANSWER, TEAM, ContestFolder, part_folder, parts_in, whole_of
 from kakurenbo.contest.submissions import check_names
 from kakurenbo.core import (
     InputError,
@@ -48,65 +49,6 @@ from kakurenbo.methods import registry
 RELEASE_ARGUMENTS = argument("handout"), argument("release"), JSON
 
 
-@dataclass(frozen=True)
-class CheckedRelease:
-    """A valid release with the rules and the handout it was checked against."""
-
-    rules: AnyRulebook
-    handout: Any
-    submission: Any
-    notices: tuple[Problem, ...]
-    refused_attachments: Problems | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the refused attachments as the key of the JSON object, if there are any."""
-        problems = self.refused_attachments
-        if not problems:
-            return {}
-        listed = [problem.as_json() for problem in problems]
-        entry = {"file": problems[0].file, "problem": str(problems[0]), "problems": listed}
-        return {"attachments": [entry]}
-
-    def report_attachments(self) -> int:
-        """Print what is wrong with the attachments; return the exit code."""
-        if problems := self.refused_attachments:
-            output.print_problems(problems, problems.total)
-            output.print_notices([text("cli.attachment_refused", file=problems[0].file)])
-        return output.exit_code(self.refused_attachments)
-
-
-def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> CheckedRelease:
-    """Check a release against a handout, under the settings of the handout's contest."""
-
-    _check_order(rulebook, handout_path, release)
-    rules = rulebook.in_folder(handout_path)
-    with collect_notices() as notices:
-        handout = rules.read_handout(handout_path)
-        sources = sources_of(release)
-        is_attachment = rules.phase(ANONYMIZE).is_attachment
-        attached = [source for source in sources if is_attachment(source.name)]
-        files = [source for source in sources if source not in attached]
-        facts = read_facts(handout_path, rules.name)
-        team = facts.team if facts else ""
-        named = rules.for_round(facts.round) if facts and team else rules
-        attachments = Attachments.read(named, team, attached)
-        try:
-            _check_names(rules, facts, files)
-            submission = rules.read_release(handout, files)
-        except InputError as error:
-            problems = Problems.join([error.problems, attachments.refused or Problems([])])
-            raise InputError(problems) from error
-        submission = attachments.attach_to(rules, handout, submission)
-    return CheckedRelease(rules, handout, submission, tuple(notices), attachments.refused)
-
-
-def _check_names(rules: AnyRulebook, facts: ContestFacts | None, sources: Sequence[Source]) -> None:
-    """Refuse the names that ``publish`` would refuse; outside a contest any name will do."""
-
-    if facts and facts.team:
-        check_names(rules.for_round(facts.round), facts.team, sources)
-
-
 def was_handed_out(rulebook: AnyRulebook, path: Path) -> bool:
     """Return whether a folder, or the one a file lies in, is a team's dataset."""
     return _folder_kind(rulebook, path) == TEAM
@@ -119,7 +61,7 @@ def _folder_kind(rulebook: AnyRulebook, path: Path) -> str:
     return "" if facts is None else facts.folder
 
 
-def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
+def check_release_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
     """Refuse a team's folder as a release; warn of a file in one, which may be meant."""
     if not was_handed_out(rulebook, release) or was_handed_out(rulebook, handout):
         return
@@ -138,23 +80,44 @@ def check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) ->
     sources = sources_of(release)
     if sources and all(is_attachment(source.name) for source in sources):
         return _check_attachments(rulebook.in_folder(handout), handout, sources, as_json)
-    checked = read_release(rulebook, handout, release)
-    output.print_notices(checked.notices)
+    check_release_order(rulebook, handout, release)
+    with collect_notices() as notices:
+        checked = check_release(rulebook, handout, release)
+    output.print_notices(notices)
     if as_json:
-        notices = [notice.as_json() for notice in checked.notices]
-        output.print_json({"valid": True, "notices": notices, **checked.as_json()})
+        listed = [notice.as_json() for notice in notices]
+        refused = _refused_json(checked.refused_attachments)
+        output.print_json({"valid": True, "notices": listed, **refused})
     else:
         output.print_file(release, text("cli.valid"))
-    return checked.report_attachments()
+    return _report_attachments(checked.refused_attachments)
+
+
+def _refused_json(problems: Problems | None) -> dict[str, Any]:
+    """Return refused attachments as the key of the JSON object, if there are any."""
+    if not problems:
+        return {}
+    listed = [problem.as_json() for problem in problems]
+    entry = {"file": problems[0].file, "problem": str(problems[0]), "problems": listed}
+    return {"attachments": [entry]}
+
+
+def _report_attachments(problems: Problems | None) -> int:
+    """Print what is wrong with attachments; return the exit code."""
+    if problems:
+        output.print_problems(problems, problems.total)
+        output.print_notices([text("cli.attachment_refused", file=problems[0].file)])
+    return output.exit_code(problems)
 
 
 def _check_attachments(
     rules: AnyRulebook, handout: Path, sources: Sequence[Source], as_json: bool
 ) -> int:
     """Check attachments without a release, which stays as it was submitted."""
-
+    facts = read_facts(handout, rules.name)
     with collect_notices() as notices:
-        _check_names(rules, read_facts(handout, rules.name), sources)
+        if facts and facts.team:
+            check_names(rules.for_round(facts.round), facts.team, sources)
         rules.check_attachments(sources)
     output.print_notices(notices)
     if as_json:
@@ -176,14 +139,15 @@ def measure(
     for name in rulebook.options.get("privacy", ()):
         if name in rulebook.given and not privacy:
             raise UsageError("usage.without_privacy", option=f"--{name}")
-    checked = read_release(rulebook, handout, release)
-    rules = checked.rules
+    check_release_order(rulebook, handout, release)
     with collect_notices() as notices:
+        checked = check_release(rulebook, handout, release)
+        rules = checked.rules
         models = rules.privacy(checked.handout, checked.submission) if privacy else None
     utility = rules.measure(checked.handout, checked.submission)
-    output.print_notices([*checked.notices, *notices, *utility.notices])
+    output.print_notices([*notices, *utility.notices])
     if as_json:
-        content = {**utility.as_json(), **checked.as_json()}
+        content = {**utility.as_json(), **_refused_json(checked.refused_attachments)}
         declared = {name: rules.figures[name] for name in utility.scores if name in rules.figures}
         if labels := {name: figure.label for name, figure in declared.items() if figure.label}:
             content["names"] = labels
@@ -197,7 +161,7 @@ def measure(
         if models:
             output.print_line(f"\n{text('measure.privacy')}")
             print_utility(rules, models)
-    code = checked.report_attachments()
+    code = _report_attachments(checked.refused_attachments)
     return code if utility.passes else output.FAILS_RULES
 
 
@@ -248,7 +212,7 @@ def attack(
     if declared is not None and (reason := misfit(type(rules), declared)):
         name = registry.name_of(str(mechanism))
         raise UsageError("error.method_misfit", method=name, reason=reason)
-    with collect_notices() as notices:
+    with collect_notices() as notices, _naming_files(target):
         attacked = rules.read_target(*target, declared=declared)
     parts = parts_in(target[0]) if len(target) == 1 and target[0].is_dir() else []
     warnings = [text("attack.parts", parts=list(map(str, parts)))] if len(parts) > 1 else []
@@ -263,6 +227,20 @@ def attack(
         output.print_json({"out": str(out), "target": attacked.name, "seed": seed})
     else:
         output.print_file(out, text("cli.written"))
+
+
+@contextmanager
+def _naming_files(target: Sequence[Path]) -> Iterator[None]:
+    """Name the files of a folder that cannot be read as a target: one of them may be a stray."""
+    try:
+        yield
+    except (InputError, UsageError):
+        for folder in target:
+            if folder.is_dir():
+                files = [source.name for source in ContestFolder(folder).files]
+                notice = text("attack.files", folder=str(folder), files=sorted(files))
+                output.print_notices([notice])
+        raise
 
 
 def _check_completes(rulebook: AnyRulebook, method: Any, out: Path, completed: Path) -> None:

@@ -6,13 +6,14 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from kakurenbo.cli.examples import TABLE, example_of
-from kakurenbo.cli.options import Command, Group, typed
+from kakurenbo.cli.options import TABLE_ENDINGS, Command, Group, typed
 from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.core.messages import text, text_or
 from kakurenbo.methods import registry
@@ -171,8 +172,7 @@ class PluginGroup(Group):
         is_installed = cmd_name in registry.names(self.kind)
         if self.table is not None and not is_installed:
             raise self.unknown(cmd_name)
-        is_path = not registry.is_file(cmd_name) and Path(cmd_name).exists()
-        if self.kind in _INPUTS and is_path and not is_installed:
+        if self.kind in _INPUTS and not is_installed and _is_data(cmd_name):
             command = example_of(ctx.command_path)
             shown = {"path": cmd_name, "argument": _INPUTS[self.kind], "command": command}
             raise UsageError("usage.path_before_method", **shown)
@@ -210,6 +210,13 @@ class PluginGroup(Group):
         if self.table is not None:
             with formatter.section(text("help.without_contest")):
                 formatter.write_dl([(TABLE, self.table.get_short_help_str(200))])
+
+
+def _is_data(name: str) -> bool:
+    """Return whether a name is that of a file or folder with data, not of a method or its file."""
+    if registry.is_file(name):
+        return False
+    return Path(name).exists() or "/" in name or name.endswith((*TABLE_ENDINGS, ".parquet"))
 
 
 def rulebook_command(
@@ -289,18 +296,20 @@ def method_command(
 
 @contextmanager
 def blaming(method: object) -> Iterator[None]:
-    """Say of an error in a method that is not ours that it is the method's."""
+    """Say of an error that a method of somebody else raised that it is the method's."""
     try:
         yield
     except KakurenboError:
         raise
     except Exception as error:
-        if type(method).__module__.startswith("kakurenbo."):
+        cls = type(method)
+        frames = [frame.f_globals.get("__name__") for frame, _ in walk_tb(error.__traceback__)]
+        if cls.__module__.startswith("kakurenbo.") or cls.__module__ not in frames:
             raise
         from kakurenbo.contest.engine import describe_error
 
-        name = type(method).__qualname__
-        raise UsageError("usage.method_fails", method=name, error=describe_error(error)) from error
+        shown = {"method": cls.__qualname__, "error": describe_error(error)}
+        raise UsageError("usage.method_fails", **shown) from error
 
 
 def _rulebook_help(command: str, rulebook: str) -> str:
