@@ -15,7 +15,7 @@ from scripts.results.cells import release_key, rules_key
 from scripts.results.tables import Column, ResultsTable
 
 from kakurenbo.contest import AnyRulebook, Files, PreparedRound
-from kakurenbo.contest.engine import ReleaseOutcome, judge_release
+from kakurenbo.contest.engine import ReleaseOutcome, judge_release, prepare
 from kakurenbo.core import Source, read_folder, write_folder
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.remembering import Memory, remembering_tables
@@ -49,7 +49,7 @@ class Draw:
             self._folder / "prepared" / rules_key(self.table, variant) / str(self.number),
         )
         if not place.exists():
-            write_folder(place, rules.prepare(self.seed, [TEAM]).files())
+            write_folder(place, prepare(rules, self.seed, [TEAM]).files())
         return PreparedRound(rules, place)
 
     def anonymize(self, text: str) -> Played:

@@ -19,11 +19,12 @@ from kakurenbo.contest import (
     Preparation,
     Release,
     Utility,
+    engine,
     misfit,
     read_facts,
     read_schedule,
 )
-from kakurenbo.contest.engine import Attachments
+from kakurenbo.contest.releases import Attachments
 from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.contest.schedule import NO_SCHEDULE
 from kakurenbo.contest.submissions import check_names
@@ -244,8 +245,8 @@ class Contest:
         if schedule is not None:
             rounds = tuple(dict.fromkeys((*rules.rounds, rules.round_name)))
             dates = read_schedule(Path(schedule), rounds)
-        preparation = rules.prepare(
-            seed, list(teams), list(unranked), judges=list(judges), schedule=dates
+        preparation = engine.prepare(
+            rules, seed, list(teams), list(unranked), judges=list(judges), schedule=dates
         )
         write_folder(out, preparation.files(), private=("secret", "teams"))
         return preparation
@@ -274,11 +275,10 @@ class Contest:
             Fixes all randomness.
         """
         made = self._method("anonymizers", method)
-        rng = self._stream(seed, "anonymize")
+        rng, repaired = self._stream(seed, "anonymize"), None
         if release is None:
             rules = self.rules.in_folder(Path(handout))
             data = rules.read_handout(Path(handout))
-            result = rules.anonymize(data, made, rng)
         else:
             checked = check_release(self.rules, Path(handout), Path(release))
             rules = checked.rules
@@ -286,11 +286,10 @@ class Contest:
             if tables is None:
                 shown = {"option": "--release", "method": type(made).__name__}
                 raise UsageError("usage.takes_release_nobody", **shown)
-            data = tables[0]
-            result = rules.repair(*tables, made, rng)
+            data, repaired = tables
+        result, files = engine.anonymize(rules, data, made, rng, repaired)
         if rules.is_unchanged(data, result):
             notice("release.unchanged")
-        files = rules.release_files(data, result)
         if len(files) == 1:
             write_file(out, next(iter(files.values())))
         elif Path(out).suffix.lower() == ".zip":
@@ -340,8 +339,9 @@ class Contest:
         """
         rules = self.rules.in_folder(Path(target))
         made = self._method("attacks", method)
-        guess = made(rules.read_target(Path(target)).knowledge, self._stream(seed, "attack"))
-        write_file(out, rules.bytes_of_attack(guess))
+        attacked = rules.read_target(Path(target))
+        guess, file = engine.attack(rules, attacked, made, self._stream(seed, "attack"))
+        write_file(out, file)
         return guess
 
     def score(self, phase: str | Path, guesses: str | Path) -> Results:

@@ -40,11 +40,11 @@ from kakurenbo.contest import (
     verify_round,
 )
 from kakurenbo.contest.commitments import KEPT
-from kakurenbo.contest.engine import anonymize, judge_sample_attack, rank
+from kakurenbo.contest.engine import anonymize, judge_sample_attack, prepare, rank
 from kakurenbo.contest.engine import attack as run_attack
+from kakurenbo.contest.releases import phase_files
 from kakurenbo.contest.results import DISQUALIFIED, MISSING, PUBLISHED
-from kakurenbo.contest.rounds import judge_team, phase_files
-from kakurenbo.contest.submissions import SubmittedFiles
+from kakurenbo.contest.rounds import judge_team
 from kakurenbo.core import InputError, Source, write_folder
 from kakurenbo.core.errors import KakurenboError, ParameterError
 from kakurenbo.core.rng import stream
@@ -151,7 +151,7 @@ def played_round(rulebook: AnyRulebook, anonymizer: Anonymizer | None = None) ->
 
 @cache
 def _preparation(rulebook: AnyRulebook) -> Files:
-    return rulebook.prepare(_SEED, TEAMS).files()
+    return prepare(rulebook, _SEED, TEAMS).files()
 
 
 class RoundFixture:
@@ -186,13 +186,13 @@ class RoundFixture:
 
     def release(self, team: str) -> tuple[Release, list[Source]]:
         """Return a team's release and its files."""
-        handout = self.prepared.folder.folder(f"teams/{team}")
-        release, files = anonymize(self.rulebook, handout, self.anonymizer, stream(3, "same"))
+        rules, rng = self.prepared.rules, stream(3, "same")
+        release, files = anonymize(rules, self.prepared.handout(team), self.anonymizer, rng)
         return release, [Source(name, data) for name, data in files.items()]
 
     def judge(self, team: str, prepared: PreparedRound[Any]) -> list[ReleaseOutcome]:
         sources = self.release(team)[1] if team in TEAMS[:2] else []  # the third submits nothing
-        return judge_team(prepared, team, SubmittedFiles(sources), with_disqualified=True)
+        return judge_team(prepared, team, sources, with_disqualified=True)
 
     @cached_property
     def outcomes(self) -> dict[str, list[ReleaseOutcome]]:
@@ -215,7 +215,7 @@ class RoundFixture:
     def guess(self, target: str, attack: str) -> bytes:
         """Return the guess of one of the rulebook's own attacks."""
         method = self.rulebook.sample_attacks[attack]
-        return run_attack(self.targets, target, method, stream(4, "sample"))
+        return run_attack(self.targets.rules, self.targets[target], method, stream(4, "sample"))[1]
 
     @contextmanager
     def folders(self) -> Iterator[Path]:
@@ -261,8 +261,8 @@ def _declares(rulebook: AnyRulebook) -> None:
 
 def _prepares_again(played: RoundFixture) -> None:
     rulebook, first = played.rulebook, played.preparation
-    assert rulebook.prepare(_SEED, TEAMS).files() == first, "the same seed gives other bytes"
-    other = rulebook.prepare(_SEED + 1, TEAMS).files()
+    assert prepare(rulebook, _SEED, TEAMS).files() == first, "the same seed gives other bytes"
+    other = prepare(rulebook, _SEED + 1, TEAMS).files()
     assert other["public/commitments.json"] != first["public/commitments.json"], (
         "another seed gives the same commitments"
     )
@@ -443,9 +443,8 @@ def _same_release(played: RoundFixture) -> None:
 
 
 def _same_guess(played: RoundFixture, method: Attack[Any, Any]) -> None:
-    first, second = (
-        run_attack(played.targets, TEAMS[0], method, stream(4, "same")) for _ in range(2)
-    )
+    rules, target = played.targets.rules, played.targets[TEAMS[0]]
+    first, second = (run_attack(rules, target, method, stream(4, "same"))[1] for _ in range(2))
     assert first == second, "other bytes for the same stream"
     with _accepts("the guess is refused"):
         played.rulebook.read_guess(played.targets[TEAMS[0]].form, Source("guess", first))

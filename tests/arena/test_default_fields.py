@@ -10,6 +10,7 @@ from tests.reading import attempt
 
 from kakurenbo.arena import default_teams
 from kakurenbo.cli.tournaments import TEAMS
+from kakurenbo.contest.engine import prepare
 from kakurenbo.core import Problems, Source, write_folder
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.amic2020.rules import Amic2020
@@ -43,7 +44,7 @@ def test_most_releases_of_the_default_field_hold_the_thresholds(
 ) -> None:
     rules = Amic2020(data="embedded", scale=scale)
     for seed in seeds:
-        write_folder(tmp_path / str(seed), rules.prepare(seed, ["01"]).files())
+        write_folder(tmp_path / str(seed), prepare(rules, seed, ["01"]).files())
         handout = attempt(rules.read_handout, tmp_path / str(seed) / "teams" / "01")
         assert not isinstance(handout, Problems)
         passing = []

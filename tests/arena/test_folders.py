@@ -12,6 +12,7 @@ import pytest
 from kakurenbo import arena
 from kakurenbo.arena.jobs import ATTACK
 from kakurenbo.contest import AnyRulebook
+from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.core import read_folder, write_folder
 from kakurenbo.core.errors import UsageError
@@ -29,7 +30,7 @@ class Contest:
         self.rulebook: AnyRulebook = load("rulebooks", rulebook)(size=40)
         self.preparation, self.phase = folder / "contest", folder / "phase"
         self.submissions, self.guesses = folder / "submissions", folder / "guesses"
-        prepared = self.rulebook.prepare(SEED, ["01", "02", "03"])
+        prepared = prepare(self.rulebook, SEED, ["01", "02", "03"])
         write_folder(self.preparation, prepared.files(), private=("secret",))
         for team in ("01", "02", "03"):
             self.submit(
@@ -224,7 +225,7 @@ def test_a_phase_is_of_its_preparation_and_its_releases_are_those_it_was_publish
     with pytest.raises(UsageError, match="give the folder that prepare wrote"):
         contest.plan(contest.entrants(), preparation=contest.submissions)
     other = contest.preparation.parent / "other"
-    write_folder(other, contest.rulebook.prepare(SEED + 1, ["01", "02", "03"]).files())
+    write_folder(other, prepare(contest.rulebook, SEED + 1, ["01", "02", "03"]).files())
     with pytest.raises(UsageError, match="published from another preparation"):
         contest.plan(contest.entrants(), preparation=other, phase=contest.phase)
     contest.submit("02", "hidden.csv", b"something else")

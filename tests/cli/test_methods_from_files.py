@@ -108,6 +108,37 @@ def test_workers_of_a_tournament_load_the_file_and_its_digest_is_recorded(folder
     assert "./mine.py:First:start=2" in json.dumps(results)
 
 
+def test_a_method_of_a_file_that_raises_is_named_with_its_line(folder: Path) -> None:
+    (folder / "broken.py").write_text(
+        METHODS.replace("return MembershipGuess", "return {}['x'] or")
+    )
+    texts = (folder / "broken.py").read_text().splitlines()
+    line = 1 + next(number for number, text in enumerate(texts) if "{}['x']" in text)
+    prepared = ("prepare", "amic2020", "-o", "c", "--teams", "1", "--scale", "small", "--seed", "1")
+    assert run(*prepared)[0] == 0
+    files = ("c/attackers/pre_syntheticdata.csv", "c/teams/01/pre_samplingdata_01.csv")
+    code, _, err = run("attack", "amic2020", "./broken.py:First", *files, "-o", "g.index")
+    assert code == 2
+    assert f"broken.py, line {line}, raises KeyError: 'x'" in err
+    assert "bug in kakurenbo" not in err
+
+
+def test_a_contest_of_a_file_is_prepared_and_run(folder: Path) -> None:
+    example = Path(__file__).parents[2] / "docs/examples/hide-and-seek/hide_and_seek.py"
+    (folder / "game.py").write_text(example.read_text())
+    contest = "./game.py:HideAndSeek"
+    assert run("prepare", contest, "-o", "c", "--teams", "2", "--seed", "1")[0] == 0
+    (folder / "teams.toml").write_text(
+        '[[players]]\nname = "A"\nanonymizer = "./game.py:Blur"\nattack = "nearest"\n\n'
+        '[[players]]\nname = "B"\nanonymizer = "rr:p=0.9"\n'
+    )
+    teams = ("--teams", "teams.toml", "--seed", "1", "--jobs", "1")
+    played = call("run", contest, *teams, "-o", "run")
+    assert played.code == 0, played
+    assert played.json["failed"] == []
+    assert played.json["standings"]["overall"]
+
+
 def test_a_declared_mechanism_of_somebody_else_never_runs_a_file(folder: Path) -> None:
     (folder / "evil.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
     with pytest.raises(UsageError):

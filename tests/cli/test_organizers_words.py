@@ -14,6 +14,7 @@ from kakurenbo.cli import main
 from kakurenbo.cli.organize import print_release_notices
 from kakurenbo.cli.terminal import SafeConsole
 from kakurenbo.cli.verify import place_text
+from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.records import ReleaseRecord
 from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.core import Integer, Problems, Source, open_archive, write_folder
@@ -126,7 +127,7 @@ def test_an_overall_ranking_that_is_another_by_the_rules_is_one_line(
 
 def test_notices_of_score_name_the_folder_of_the_attacker_as_errors_do(tmp_path: Path) -> None:
     rules = Amic2020(scale="small", data="embedded", histogram=0, vcm=0, dta_relationship=0)
-    write_folder(tmp_path / "round", rules.prepare(7, ("01", "02")).files())
+    write_folder(tmp_path / "round", prepare(rules, 7, ("01", "02")).files())
     sample = (tmp_path / "round" / "teams" / "01" / "pre_samplingdata_01.csv").read_bytes()
     write_folder(tmp_path / "entries", {"01/D.csv": sample})
     write_folder(

@@ -15,6 +15,7 @@ from tests.pwscup2024 import small_original
 from tests.reading import Read, attempt
 
 from kakurenbo.contest import Release
+from kakurenbo.contest.engine import prepare
 from kakurenbo.core import Source, write_folder
 from kakurenbo.methods import registry
 from kakurenbo.rulebooks.amic2020 import Amic2020
@@ -33,11 +34,9 @@ def handout(tmp_path: Path) -> Path:
     candidates = [small_original(), small_original(seed=2), small_original(seed=3)]
     candidates[0] = candidates[0].take(candidates[0].codes["ZIP-code"] > 4)
     files = handout_files("07", candidates)
-    files["contest.json"] = (
-        Pwscup2024(scale="small", data="embedded")
-        .prepare(1, ["07"])
-        .folders["teams/07"]["contest.json"]
-    )
+    files["contest.json"] = prepare(Pwscup2024(scale="small", data="embedded"), 1, ["07"]).folders[
+        "teams/07"
+    ]["contest.json"]
     write_folder(tmp_path / "07", files)
     return tmp_path / "07"
 
@@ -201,7 +200,7 @@ def test_an_unchanged_release_is_noted_in_the_organizers_record_alone(tmp_path: 
 
 
 def test_amic2020_repairs_a_file_d_and_notices_the_rows_of_c_in_any_order(tmp_path: Path) -> None:
-    prepared = Amic2020(scale="small", data="embedded").prepare(1, ["01"])
+    prepared = prepare(Amic2020(scale="small", data="embedded"), 1, ["01"])
     write_folder(tmp_path / "01", prepared.folders["teams/01"])
     handout, noisy_file, repaired = tmp_path / "01", tmp_path / "D.csv", tmp_path / "E.csv"
     assert (
@@ -316,7 +315,7 @@ def test_t_itself_is_an_unchanged_release_of_darc2019_and_monthly_pseudonyms_are
     rules = Darc2019(scale="small", data="embedded")
     original = attempt(
         read_original,
-        Source("T.csv", rules.prepare(1, ["01"]).folders["teams/01"]["ground_truth.csv"]),
+        Source("T.csv", prepare(rules, 1, ["01"]).folders["teams/01"]["ground_truth.csv"]),
     )
     assert isinstance(original, Read)
     handout = DarcHandout("01", original.value)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.docs.pages import REPOSITORY
 
+from kakurenbo.contest.engine import prepare
 from kakurenbo.rulebooks.darc2019 import Darc2019
 
 SCRIPTS = REPOSITORY / "scripts"
@@ -30,7 +31,7 @@ def test_the_table_of_darc2019_has_a_figure_for_every_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = script("make_darc_table")
-    prepared = Darc2019(scale="small", data="embedded").prepare(1, ["01"])
+    prepared = prepare(Darc2019(scale="small", data="embedded"), 1, ["01"])
     original = tmp_path / "T.csv"
     original.write_bytes(prepared.folders["teams/01"]["ground_truth.csv"])
     page = tmp_path / "page.md"

@@ -16,6 +16,7 @@ import pytest
 from tests.judge.waiting import lives, wait_until
 
 from kakurenbo.contest import AnyRulebook
+from kakurenbo.contest.engine import prepare
 from kakurenbo.core import write_folder
 from kakurenbo.judge import confinement
 from kakurenbo.judge.scoring.child import ChildDied, ForkServer, Limits
@@ -42,7 +43,7 @@ def rules(plugins: Path) -> AnyRulebook:
 @pytest.fixture
 def folder(rules: AnyRulebook, tmp_path: Path) -> Path:
     """What the step ``release`` sees: the organizer's folder, and a release that changes nothing."""
-    write_folder(tmp_path / "step" / "preparation", rules.prepare(1, ["01", "02"]).files())
+    write_folder(tmp_path / "step" / "preparation", prepare(rules, 1, ["01", "02"]).files())
     hidden = (tmp_path / "step" / "preparation" / "teams" / "01" / "sample.csv").read_bytes()
     hand_in(tmp_path / "step", hidden)
     return tmp_path / "step"

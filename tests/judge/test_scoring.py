@@ -48,6 +48,7 @@ from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import State
 from kakurenbo.judge.trust import rules as trust
 from kakurenbo.judge.trust.models import Checkpoint, LogEntry
+from kakurenbo.reports import scored_document
 
 pytestmark = pytest.mark.django_db
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -195,7 +196,7 @@ def test_what_is_published_and_what_is_earned_is_what_the_engine_makes_of_the_sa
         for attacker, found in row.items()
     }
     snapshot = StandingSnapshot.objects.get(round=sealed)
-    ours, theirs = snapshot.standings, book.standings({"only": scored.results}).as_json()
+    ours, theirs = snapshot.standings, scored_document(book, scored).standings()
     for ranking in ("anonymization", "attack"):
         without_place = [line for line in theirs[ranking] if line["team"] != "04"]
         for line in without_place:  # in a judge every team of a round may attack

@@ -6,13 +6,17 @@ import json
 import os
 import shutil
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from tests.calling import call, run
 from tests.reading import attempt
 
-from kakurenbo.core import Problems, Source
+import kakurenbo as kb
+from kakurenbo.contest.engine import prepare
+from kakurenbo.contest.rounds import attach_to_round, publish_round
+from kakurenbo.core import Problems, Source, write_folder
 from kakurenbo.rulebooks.amic2020 import Amic2020
 from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, METHODS, read_questionnaire
 
@@ -418,3 +422,38 @@ def test_a_file_too_large_to_keep_is_named_and_changes_nothing_else(contest: Pat
         "larger than 100,000,000 bytes" in entry["problem"] for entry in found.json["unassigned"]
     ] == [True]
     assert run("verify", "amic2020", contest / "pre", contest / "phase", "--again")[0] == 0
+
+
+def test_a_late_attachment_of_a_second_table_goes_to_that_table(
+    hide_and_seek: ModuleType, tmp_path: Path
+) -> None:
+    class Several(hide_and_seek.HideAndSeek):  # type: ignore[misc, name-defined]
+        phases = (
+            kb.Phase(
+                kb.ANONYMIZE,
+                (
+                    kb.FilePattern("release_{team}{-try}.csv"),
+                    kb.FilePattern("form_{team}{-try}.json", optional=True, attachment=True),
+                ),
+                counts=kb.Counting.LAST_FEW,
+                keep=2,
+            ),
+            hide_and_seek.HideAndSeek.phases[1],
+        )
+
+    rules = Several()
+    write_folder(tmp_path / "c", prepare(rules, 7, ["01", "07"]).files())
+    for number in ("1", "2"):
+        shutil.copytree(tmp_path / "c/teams/07", tmp_path / "given", dirs_exist_ok=True)
+        (tmp_path / "s/07").mkdir(parents=True, exist_ok=True)
+        shutil.copy(tmp_path / "given/sample.csv", tmp_path / f"s/07/release_07-{number}.csv")
+    published = publish_round(rules, tmp_path / "c", tmp_path / "s")
+    assert [record.target for record in published.records] == ["01", "07-1", "07-2"]
+    write_folder(tmp_path / "p", published.files)
+    write_form(tmp_path / "late/07/form_07-2.json", {})
+    write_form(tmp_path / "late/07/form_07-3.json", {})
+    attached = attach_to_round(rules, tmp_path / "c", tmp_path / "p", tmp_path / "late")
+    assert attached.attached == (("07-2", "form_07-2.json"),)
+    assert [target for target, _ in attached.refused] == ["07-3"]
+    added = set(attached.files) - set(published.files)
+    assert added == {"answers/07-2/submitted/form_07-2.json"}

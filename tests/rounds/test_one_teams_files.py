@@ -15,6 +15,7 @@ from tests.reading import attempt
 
 from kakurenbo.cli import main
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, Attack
+from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.records import sort_guess_files
 from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.contest.submissions import list_submission, named_tables
@@ -31,7 +32,7 @@ TEAMS = ("01", "02")
 
 
 def prepared(rules: AnyRulebook, folder: Path) -> Path:
-    write_folder(folder / "round", rules.prepare(7, TEAMS).files())
+    write_folder(folder / "round", prepare(rules, 7, TEAMS).files())
     return folder / "round"
 
 

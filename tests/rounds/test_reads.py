@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kakurenbo.contest import AnyRulebook, publish_round, score_round, verify_round
+from kakurenbo.contest.engine import prepare
 from kakurenbo.core import write_folder
 from kakurenbo.core.rng import stream
 from kakurenbo.rulebooks.amic2020 import Amic2020
@@ -53,7 +54,7 @@ def opens() -> Callable[[Path], Any]:
 def contest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("contest")
     rules = Amic2020(scale="small", data="embedded", histogram=0, vcm=0, dta_relationship=0)
-    write_folder(folder / "preparation", rules.prepare(7, TEAMS).files())
+    write_folder(folder / "preparation", prepare(rules, 7, TEAMS).files())
     for team in TEAMS:
         handout = folder / "preparation" / "teams" / team
         files = {

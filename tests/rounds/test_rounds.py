@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from kakurenbo import testing
 from kakurenbo.cli.organize import print_published, published_json
 from kakurenbo.contest import read_facts, submissions
 from kakurenbo.contest.commitments import BROKEN, COMMITMENTS_FILE, KEPT, commit
+from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.records import Refusal
 from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.contest.verify import verify_round
@@ -37,7 +39,7 @@ class Contest:
         self.rulebook = module.HideAndSeek()
         self.preparation, self.submissions = folder / "preparation", folder / "submissions"
         self.phase, self.guesses = folder / "phase", folder / "guesses"
-        write_folder(self.preparation, self.rulebook.prepare(SEED, TEAMS, ["12"]).files())
+        write_folder(self.preparation, prepare(self.rulebook, SEED, TEAMS, ["12"]).files())
         for team in TEAMS:
             self.hand_in(team)
 
@@ -131,11 +133,11 @@ def test_an_unknown_team_is_named_and_the_others_are_published(contest: Contest)
 def test_team_numbers_are_checked_when_a_round_is_prepared(contest: Contest) -> None:
     for teams in ([], ["1"], ["01", "01"], ["00"], ["100"], ["xx"]):
         with pytest.raises(ParameterError):
-            contest.rulebook.prepare(SEED, teams)
+            prepare(contest.rulebook, SEED, teams)
     with pytest.raises(
         UsageError, match=r"there is no team '12' in this round \(there are 01, 02\)"
     ):
-        contest.rulebook.prepare(SEED, ["01", "02"], ["12"])
+        prepare(contest.rulebook, SEED, ["01", "02"], ["12"])
 
 
 # -- nothing of one team touches another --------------------------------------------------------------------------------
@@ -374,7 +376,7 @@ def test_everything_is_made_again_from_the_revealed_seed(contest: Contest) -> No
 def test_a_phase_of_another_preparation_is_named(contest: Contest, tmp_path: Path) -> None:
     contest.publish()
     other = tmp_path / "other"
-    write_folder(other, contest.rulebook.prepare(SEED + 1, TEAMS).files())
+    write_folder(other, prepare(contest.rulebook, SEED + 1, TEAMS).files())
     findings = verify_round(contest.rulebook, other, contest.phase)
     assert any("another preparation" in finding.why for finding in findings)
 
@@ -383,7 +385,7 @@ def test_the_commitments_that_were_published_decide(contest: Contest, tmp_path: 
     kept = tmp_path / "kept.json"
     shutil.copy(contest.preparation / "public" / COMMITMENTS_FILE, kept)
     shutil.rmtree(contest.preparation)
-    write_folder(contest.preparation, contest.rulebook.prepare(SEED + 1, TEAMS).files())
+    write_folder(contest.preparation, prepare(contest.rulebook, SEED + 1, TEAMS).files())
     assert {finding.state for finding in verify_round(contest.rulebook, contest.preparation)} == {
         KEPT
     }
@@ -672,11 +674,7 @@ def test_of_thousands_of_junk_files_twenty_are_named_and_the_others_counted(
     scored = score_round(contest.rulebook, contest.phase, contest.guesses)
     listed = [refusal for refusal in scored.refused if refusal.team == "01"]
     assert len(listed) == 21
-    assert (listed[-1].file, listed[-1].more_files, listed[-1].as_json()["more_files"]) == (
-        "01",
-        1980,
-        1980,
-    )
+    assert (listed[-1].file, listed[-1].as_json()["problem_count"]) == ("01", 1)
     assert str(listed[-1].problems[0]).startswith("01: further files that are refused: 1,980")
     assert len(scored_document(contest.rulebook, scored).as_bytes()) < 50_000
     published = contest.publish()
@@ -688,7 +686,9 @@ def test_of_thousands_of_junk_files_twenty_are_named_and_the_others_counted(
         in printed
     )
     told = published_json(published)["unassigned"]
-    assert sum(entry.get("more_files", 1) for entry in told) == len(published.unassigned)
+    more = [re.search(r"further files that are refused: ([0-9,]+)", one["problem"]) for one in told]
+    counts = [int(number[1].replace(",", "")) if number else 1 for number in more]
+    assert sum(counts) == len(published.unassigned)
 
 
 def test_a_team_of_junk_alone_is_refused_in_few_words(contest: Contest) -> None:

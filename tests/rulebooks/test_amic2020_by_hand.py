@@ -12,6 +12,7 @@ from tests.reading import Read, attempt
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, Credit, RoundResults
 from kakurenbo.contest.bases import blind_membership, read_rows
+from kakurenbo.contest.engine import prepare
 from kakurenbo.core import Problems, Severity, Source, Table
 from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.data.adult import SCHEMA, read_census
@@ -75,7 +76,7 @@ def test_the_judge_is_told_which_files_an_entry_has_and_how_large_they_may_be() 
 
 def test_a_sample_has_at_least_one_row() -> None:
     """Of 10,000 rows a share of 0.0001 is one, and of 0.00001 none."""
-    prepared = Amic2020(scale="small", data="embedded", rate=0.0001).prepare(7, ("01",))
+    prepared = prepare(Amic2020(scale="small", data="embedded", rate=0.0001), 7, ("01",))
     assert prepared.folders["teams/01"]["pre_samplingdata_01.csv"].count(b"\n") == 1
 
 
@@ -473,7 +474,7 @@ def test_of_two_questionnaires_the_second_is_named() -> None:
 
 def test_a_release_may_be_asked_to_have_exactly_one_number_of_rows() -> None:
     rules = Amic2020(scale="small", data="embedded", min_rows=1000, max_rows=1000)
-    assert rules.prepare(7, ("01",)).facts.settings["max_rows"] == 1000
+    assert prepare(rules, 7, ("01",)).facts.settings["max_rows"] == 1000
 
 
 def test_a_release_that_no_ranked_team_attacked_scores_1() -> None:

@@ -13,6 +13,7 @@ from tests.reading import attempt
 from kakurenbo import testing
 from kakurenbo.attacks.membership import MembershipGuess
 from kakurenbo.contest import Preparation, PreparedRound, Utility, misfit
+from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.rounds import publish_round
 from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import (
@@ -37,7 +38,7 @@ ROW = "39,Private,Bachelors,Never-married,Adm-clerical,Not-in-family,Male,40,<=5
 
 @pytest.fixture(scope="module")
 def preparation() -> Preparation:
-    return SMALL.prepare(7, ("01", "03", "12"), ("12",))
+    return prepare(SMALL, 7, ("01", "03", "12"), ("12",))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,8 @@ def contest(preparation: Preparation, tmp_path_factory: pytest.TempPathFactory) 
 def main_contest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("amic2020") / "main"
     write_folder(
-        folder, SMALL.with_parameters(round="main", dta_income=0.5).prepare(7, ("01", "02")).files()
+        folder,
+        prepare(SMALL.with_parameters(round="main", dta_income=0.5), 7, ("01", "02")).files(),
     )
     return folder
 
@@ -159,7 +161,7 @@ def test_every_setting_is_stated_whole_in_contest_json(contest: Path, main_conte
 
 
 def test_data_auto_is_resolved_and_digests_tell_which_rows_were_used() -> None:
-    prepared = SMALL.with_parameters(data="auto").prepare(7, ("01",))
+    prepared = prepare(SMALL.with_parameters(data="auto"), 7, ("01",))
     assert prepared.facts.settings["data"] == "embedded"
     assert set(prepared.facts.data["sha256"]) == {"train", "test"}
     assert "embedded statistics" in prepared.report["data"]
@@ -185,15 +187,15 @@ def test_made_again_with_other_data_is_named_not_accused(
 
 def test_imported_data_that_is_not_here_is_named() -> None:
     with pytest.raises(UsageError, match="data import adult"):
-        SMALL.with_parameters(data="imported").prepare(7, ("01",))
+        prepare(SMALL.with_parameters(data="imported"), 7, ("01",))
 
 
 def test_the_sampling_rate_is_a_setting() -> None:
-    prepared = SMALL.with_parameters(rate=0.123456).prepare(7, ("01",))
+    prepared = prepare(SMALL.with_parameters(rate=0.123456), 7, ("01",))
     assert prepared.folders["teams/01"]["pre_samplingdata_01.csv"].count(b"\n") == 1235
     assert prepared.facts.settings["max_rows"] == 10_000, "row limits do not hang on it"
     with pytest.raises(ParameterError, match="at least one row"):
-        SMALL.with_parameters(rate=0.00001).prepare(7, ("01",))
+        prepare(SMALL.with_parameters(rate=0.00001), 7, ("01",))
 
 
 def test_the_answer_tells_how_long_b_is_at_any_rate() -> None:
@@ -204,7 +206,7 @@ def test_the_answer_tells_how_long_b_is_at_any_rate() -> None:
 
 def test_the_trial_hands_everything_out_without_team_numbers(tmp_path: Path) -> None:
     write_folder(
-        tmp_path / "trial", SMALL.with_parameters(round="trial").prepare(7, ("01", "02")).files()
+        tmp_path / "trial", prepare(SMALL.with_parameters(round="trial"), 7, ("01", "02")).files()
     )
     for team in ("01", "02"):
         folder = tmp_path / "trial" / "teams" / team
@@ -305,7 +307,7 @@ def test_a_contests_own_thresholds_hold_and_an_explicit_one_goes_before_them(
 def test_edition_and_positive_class_given_explicitly_go_before_the_contests(tmp_path: Path) -> None:
     write_folder(
         tmp_path / "pre",
-        SMALL.with_parameters(edition=2, positive=">50K").prepare(7, ("01",)).files(),
+        prepare(SMALL.with_parameters(edition=2, positive=">50K"), 7, ("01",)).files(),
     )
     folder = tmp_path / "pre" / "teams" / "01"
     followed, explicit = (
@@ -321,12 +323,12 @@ def _thresholds(rules: Amic2020) -> dict[str, float]:
 
 def test_row_limits_that_no_release_can_hold_are_refused() -> None:
     with pytest.raises(ParameterError, match="at least min_rows"):
-        SMALL.with_parameters(min_rows=6, max_rows=5).prepare(7, ("01",))
+        prepare(SMALL.with_parameters(min_rows=6, max_rows=5), 7, ("01",))
 
 
 def test_row_limits_are_followed(contest: Path, tmp_path: Path) -> None:
     own = SMALL.with_parameters(min_rows=3, max_rows=5)
-    write_folder(tmp_path / "pre", own.prepare(7, ("01",)).files())
+    write_folder(tmp_path / "pre", prepare(own, 7, ("01",)).files())
     for folder, allowed in ((contest, (100, 10_000)), (tmp_path / "pre", (3, 5))):
         rules = Amic2020().in_folder(folder / "teams" / "01")
         handout = attempt(rules.read_handout, folder / "teams" / "01")

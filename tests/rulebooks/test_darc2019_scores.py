@@ -10,7 +10,7 @@ from tests.reading import Read, attempt
 
 from kakurenbo.anonymizers.transactions.rows import Dates, Pseudonyms
 from kakurenbo.contest import ContestFacts, Credit, PreparedRound, RoundResults
-from kakurenbo.contest.engine import judge_release
+from kakurenbo.contest.engine import judge_release, prepare
 from kakurenbo.contest.rounds import publish_round
 from kakurenbo.core import Problems, Source, write_folder
 from kakurenbo.core.messages import retold
@@ -27,7 +27,7 @@ BOOK = Darc2019(scale="small", data="embedded")
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedRound[Handout]:
     folder = tmp_path_factory.mktemp("darc2019") / "contest"
-    write_folder(folder, BOOK.prepare(3, ["01", "02"]).files())
+    write_folder(folder, prepare(BOOK, 3, ["01", "02"]).files())
     return PreparedRound(Darc2019(), folder)
 
 

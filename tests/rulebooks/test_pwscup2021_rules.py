@@ -14,6 +14,7 @@ from tests.reading import Read, attempt
 from kakurenbo.anonymizers.tables.swap import SwapNear
 from kakurenbo.attacks.linkage import LinkageGuess
 from kakurenbo.contest import Credit, PreparedRound, Release, RoundResults
+from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.rounds import publish_round, score_round
 from kakurenbo.core import Problems, Source, Table, write_folder
 from kakurenbo.core.errors import KakurenboError, UsageError
@@ -414,7 +415,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The preparation and the phase of a main round of three teams."""
     folder = tmp_path_factory.mktemp("played")
     rules = Pwscup2021(round="main", data="embedded", rows=400, uniqrt=1.0)
-    write_folder(folder / "preparation", rules.prepare(5, ["01", "02", "03"]).files())
+    write_folder(folder / "preparation", prepare(rules, 5, ["01", "02", "03"]).files())
     prepared: PreparedRound[Handout] = PreparedRound(rules, folder / "preparation")
     for team in ("01", "02"):
         release = rules.anonymize(prepared.handout(team), SwapNear(), stream(1, team))
@@ -441,7 +442,7 @@ def test_in_the_main_round_every_team_has_a_b_of_its_own_that_attackers_do_not_g
 
 
 def test_in_the_preliminary_everybody_has_the_same_b_and_attackers_get_it() -> None:
-    made = Pwscup2021(round="pre", data="embedded", rows=400).prepare(5, ["01", "02"]).folders
+    made = prepare(Pwscup2021(round="pre", data="embedded", rows=400), 5, ["01", "02"]).folders
     assert (
         made["teams/01"]["pre_B.csv"]
         == made["teams/02"]["pre_B.csv"]
@@ -524,18 +525,18 @@ def test_a_table_of_ones_own_is_b_in_the_preliminary_and_the_source_of_all_in_th
     own.write_bytes(
         b"".join(f"{','.join(map(str, row))}\n".encode() for row in handout().table.rows())
     )
-    pre = Pwscup2021(round="pre", table=str(own)).prepare(1, ["01"])
+    pre = prepare(Pwscup2021(round="pre", table=str(own)), 1, ["01"])
     assert pre.folders["teams/01"]["pre_B.csv"] == own.read_bytes()
     assert (
         pre.facts.settings["data"],
         pre.facts.settings["rows"],
         "table" in pre.facts.settings,
     ) == ("own", ROWS, False)
-    main = Pwscup2021(round="main", table=str(own)).prepare(1, ["01"])
+    main = prepare(Pwscup2021(round="main", table=str(own)), 1, ["01"])
     assert main.folders["teams/01"]["main_B_01.csv"] != own.read_bytes()
     with pytest.raises(UsageError, match="name its file with --table"):
-        Pwscup2021(data="own").prepare(1, ["01"])
+        prepare(Pwscup2021(data="own"), 1, ["01"])
     with pytest.raises(UsageError, match="give one of the two"):
-        Pwscup2021(data="embedded", table=str(own)).prepare(1, ["01"])
+        prepare(Pwscup2021(data="embedded", table=str(own)), 1, ["01"])
     with pytest.raises(UsageError, match="NHANES is not imported"):
-        Pwscup2021(data="imported").prepare(1, ["01"])
+        prepare(Pwscup2021(data="imported"), 1, ["01"])

@@ -13,6 +13,7 @@ from tests.reading import Read, attempt
 
 from kakurenbo.contest import Publication, Release
 from kakurenbo.contest.commitments import BROKEN, CANNOT_REPEAT, KEPT
+from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.preparation import PreparedRound
 from kakurenbo.contest.rounds import publish_round
 from kakurenbo.contest.verify import verify_round
@@ -43,7 +44,7 @@ def own(tmp_path: Path) -> Path:
 
 def prepared(folder: Path, seed: int = 5, **options: str) -> PreparedRound:
     book = Pwscup2024(**options)
-    write_folder(folder, book.prepare(seed, TEAMS).files(), private=("secret",))
+    write_folder(folder, prepare(book, seed, TEAMS).files(), private=("secret",))
     return PreparedRound(Pwscup2024(), folder)
 
 
@@ -118,22 +119,22 @@ def test_with_fewer_own_files_every_team_gets_fewer_candidates_and_one_at_least(
     for name in ("Bi20.csv", "Bi21.csv", "Bi25.csv"):
         (own / name).unlink()
     with pytest.raises(UsageError, match="1 tables B for 2 teams"):
-        Pwscup2024(data=str(own)).prepare(5, TEAMS)
+        prepare(Pwscup2024(data=str(own)), 5, TEAMS)
 
 
 def test_own_files_that_are_no_tables_b_are_told(tmp_path: Path, own: Path) -> None:
     (own / "Bi20.csv").write_text("x,y\n1,2\n")
     with pytest.raises(UsageError, match=r"Bi20\.csv"):
-        Pwscup2024(data=str(own)).prepare(5, TEAMS)
+        prepare(Pwscup2024(data=str(own)), 5, TEAMS)
     with pytest.raises(UsageError, match="no such folder"):
-        Pwscup2024(data=str(tmp_path / "nowhere")).prepare(5, TEAMS)
+        prepare(Pwscup2024(data=str(tmp_path / "nowhere")), 5, TEAMS)
 
 
 def test_imported_b_files_are_taken_where_there_are_three_for_each_team_and_named_by_digest(
     tmp_path: Path, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UsageError, match="data import ratings"):
-        Pwscup2024(data="imported").prepare(5, TEAMS)
+        prepare(Pwscup2024(data="imported"), 5, TEAMS)
     files = sorted(own.glob("Bi*.csv"))
     assert isinstance(attempt(import_dataset, "ratings", files), Read)
     round_ = prepared(tmp_path / "auto")

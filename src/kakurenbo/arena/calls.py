@@ -39,7 +39,9 @@ class MethodCall:
     @classmethod
     def of(cls, group: str, name: str, method: Any) -> MethodCall:
         """Return the call that makes ``method`` again."""
-        explicit = method.given if group == "rulebooks" else ()
+        explicit: Container[str] = ()
+        if group == "rulebooks":
+            name, explicit = registry.reference(type(method), name), method.given
         values = [
             (parameter, getattr(method, parameter.name))
             for parameter in parameters_of(type(method))

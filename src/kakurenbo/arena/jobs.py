@@ -27,11 +27,12 @@ from kakurenbo.contest import (
     json_number,
 )
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE
-from kakurenbo.contest.engine import SUBMITTED, PublishedTargets, isolate, judge_guess
+from kakurenbo.contest.engine import judge_guess
 from kakurenbo.contest.folders import ContestFacts, ContestFolder
-from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
-from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
-from kakurenbo.contest.submissions import SubmittedFiles
+from kakurenbo.contest.preparation import PublishedTargets
+from kakurenbo.contest.records import Refusal, ReleaseRecord, isolate, limit_refusals
+from kakurenbo.contest.releases import RELEASES_FILE, SUBMITTED
+from kakurenbo.contest.rounds import judge_team
 from kakurenbo.core import Source
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.messages import spoken_in
@@ -155,7 +156,7 @@ def _judge(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     prepared: PreparedRound[Any] = PreparedRound(task.rulebook.make(), inputs["preparation"])
     prepared.tables = _TABLES
     sources = [Source(name, data) for name, data in inputs["release"].items()]
-    outcomes = judge_team(prepared, task.team, SubmittedFiles(sources), with_disqualified=True)
+    outcomes = judge_team(prepared, task.team, sources, with_disqualified=True)
     return _judged(
         [outcome.record for outcome in outcomes],
         {outcome.record.target: (outcome.target, outcome.answer) for outcome in outcomes},
@@ -232,9 +233,7 @@ def _score_submitted(task: Task, inputs: Mapping[str, Files]) -> Outcome:
         for kind in ("target", "answer")
     )
     attackers = [ContestFolder(inputs["attackers"], "attackers")]
-    published = PublishedTargets(
-        task.rulebook.make(), targets, attackers, answers, with_knowledge=False
-    )
+    published = PublishedTargets(task.rulebook.make(), targets, attackers, answers)
     sources = [Source(name, data) for name, data in inputs["submitted"].items()]
     outcome = engine.judge_guesses(published, task.attacker, sources)
     scores = [(guess.target, task.attacker, guess.score) for guess in outcome.scores]
@@ -256,9 +255,11 @@ def _scored(scores: Sequence[tuple[str, str, Credit]], refused: Sequence[Refusal
 
 def _anonymize(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     assert task.method is not None
-    handout = ContestFolder(inputs[HANDOUT], task.team)
+    folder = ContestFolder(inputs[HANDOUT], task.team)
+    rules: AnyRulebook = task.rulebook.make()
+    rules = rules.under(folder.facts(rules.name))
     rng = stream(int(task.seed), "anonymize")
-    release, files = engine.anonymize(task.rulebook.make(), handout, task.method.make(), rng)
+    release, files = engine.anonymize(rules, rules.read_handout(folder), task.method.make(), rng)
     claims = {name: json_number(value) for name, value in release.claims.items()}
     return Outcome({"claims": claims}, {"release": files})
 
@@ -274,7 +275,7 @@ def _attack(task: Task, inputs: Mapping[str, Files]) -> Outcome:
         guess = engine.sample_attack(targets, task.team, task.attacker)
     else:
         rng = stream(int(task.seed), "attack")
-        guess = engine.attack(targets, task.team, task.method.make(), rng)
+        guess = engine.attack(targets.rules, targets[task.team], task.method.make(), rng)[1]
     return Outcome(trees={"guess": {GUESS_FILE: guess}})
 
 

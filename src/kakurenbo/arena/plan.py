@@ -25,9 +25,8 @@ from kakurenbo.arena.store import TreeDigests
 from kakurenbo.arena.teams_file import Entrant
 from kakurenbo.contest import AnyRulebook, Files, by_number, misfit, read_facts, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
-from kakurenbo.contest.engine import SUBMITTED
 from kakurenbo.contest.folders import ContestFacts, part_folder
-from kakurenbo.contest.rounds import read_records
+from kakurenbo.contest.releases import SUBMITTED, read_records
 from kakurenbo.contest.submissions import SubmittedFiles, entries_of, list_submission
 from kakurenbo.core import InputError, Source, read_file, read_folder
 from kakurenbo.core.errors import UsageError
@@ -175,7 +174,7 @@ class Plan:
     def facts(self) -> ContestFacts | None:
         """What the organizer's folder says of itself; None if there is none."""
         folder = self.phase or self.preparation
-        return None if folder is None else read_facts(folder / "public", self.rulebook.name)
+        return None if folder is None else read_facts(folder / "public", self.rulebook.make().name)
 
     @cached_property
     def by_team(self) -> Mapping[str, Entrant]:
@@ -260,7 +259,7 @@ class Plan:
 
 def _read_submission(path: Path) -> SubmittedFiles:
     """Read the files of a folder that may be judged; those that cannot be read are refused."""
-    files = SubmittedFiles()
+    files = SubmittedFiles([], [])
     sources, refused = list_submission(path)
     files.refused.extend(refused)
     for source in sources:

@@ -213,6 +213,11 @@ def _message(error: Exception, words: list[str]) -> str:
             return error.told(error.parameter.upper())
     if isinstance(error, KakurenboError):
         return str(error)
+    from kakurenbo.methods import registry  # loads much, which --help does without
+
+    if line := registry.line_in_method_file(error):
+        shown = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        return text("cli.method_raises", file=line[0], line=line[1], error=shown)
     if isinstance(error, OSError):
         return text("cli.no_access", error=system_error(error))
     if isinstance(error, MemoryError):

@@ -25,8 +25,8 @@ from kakurenbo.cli.options import (
     completion,
 )
 from kakurenbo.cli.plugins import blaming, method_command, rulebook_command
-from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, fits, misfit, read_facts
-from kakurenbo.contest.folders import ANSWER, TEAM, ContestFolder, part_folder, parts_in, whole_of
+from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, engine, fits, misfit, read_facts
+from kakurenbo.contest.folders import ANSWER, TEAM, ContestFolder, part_folder
 from kakurenbo.contest.submissions import check_names
 from kakurenbo.core import (
     InputError,
@@ -214,12 +214,12 @@ def attack(
         raise UsageError("error.method_misfit", method=name, reason=reason)
     with collect_notices() as notices, _naming_files(target):
         attacked = rules.read_target(*target, declared=declared)
-    parts = parts_in(target[0]) if len(target) == 1 and target[0].is_dir() else []
+    parts = list(ContestFolder(target[0]).parts.values()) if len(target) == 1 else []
     warnings = [text("attack.parts", parts=list(map(str, parts)))] if len(parts) > 1 else []
     output.print_notices([*notices, *warnings])
     with blaming(method):
-        guess = method(attacked.knowledge, stream(seed, "attack"))
-    write_file(out, rules.bytes_of_attack(guess))
+        guess, file = engine.attack(rules, attacked, method, stream(seed, "attack"))
+    write_file(out, file)
     if completed_b is not None:
         completed = method.completed(attacked.knowledge, guess)
         write_file(completed_b, table_bytes(completed, header=True))
@@ -320,7 +320,7 @@ def _check_answer(rules: AnyRulebook, answer: Path, guess: Path) -> None:
     if facts.target and target != facts.target:
         shown = {"named": target, "target": facts.target}
         raise InputError.of("guess.other_target", guess.name, **shown)
-    part = whole_of(answer) / part_folder(attacker)
+    part = ContestFolder(answer).whole.path / part_folder(attacker)
     if part.is_dir() and part != answer:
         shown = {"attacker": attacker, "folder": str(part)}
         raise InputError.of("guess.other_part", guess.name, **shown)

@@ -306,7 +306,7 @@ def blaming(method: object) -> Iterator[None]:
         frames = [frame.f_globals.get("__name__") for frame, _ in walk_tb(error.__traceback__)]
         if cls.__module__.startswith("kakurenbo.") or cls.__module__ not in frames:
             raise
-        from kakurenbo.contest.engine import describe_error
+        from kakurenbo.contest.records import describe_error
 
         shown = {"method": cls.__qualname__, "error": describe_error(error)}
         raise UsageError("usage.method_fails", **shown) from error

@@ -33,6 +33,7 @@ from kakurenbo.cli.plugins import description, rulebook_command
 from kakurenbo.core.messages import text
 from kakurenbo.core.writing import write_file
 from kakurenbo.methods import registry
+from kakurenbo.methods.parameters import make
 
 if TYPE_CHECKING:
     from kakurenbo import arena
@@ -129,9 +130,7 @@ def _with_options(rulebook: AnyRulebook, options: tuple[tuple[str, str], ...]) -
     from kakurenbo.arena.calls import MethodCall
 
     typed = MethodCall.of("rulebooks", rulebook.name, rulebook)
-    settings = dict(options) | dict(typed.parameters)
-    made: AnyRulebook = MethodCall.given("rulebooks", rulebook.name, settings).make()
-    return made
+    return make(type(rulebook), dict(options) | dict(typed.parameters))
 
 
 def _stored_seed(plan: Mapping[str, Any]) -> int:

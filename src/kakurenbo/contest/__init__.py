@@ -8,7 +8,6 @@ from typing import Any
 from kakurenbo.contest.bases import LinkageContest, MembershipContest, Rows
 from kakurenbo.contest.engine import (
     GuessesOutcome,
-    PublishedTargets,
     ReleaseOutcome,
     ScoredGuess,
     judge_guesses,
@@ -35,14 +34,17 @@ from kakurenbo.contest.phases import (
     Feedback,
     FilePattern,
     Phase,
+    Player,
     Tries,
 )
 from kakurenbo.contest.preparation import (
     Preparation,
     PreparedRound,
     Publication,
+    PublishedTargets,
     RoundData,
     Secrets,
+    Target,
 )
 from kakurenbo.contest.records import FoundGuess, Guesses, Refusal, ReleaseRecord, limit_refusals
 from kakurenbo.contest.results import (
@@ -60,15 +62,7 @@ from kakurenbo.contest.results import (
     why_out,
 )
 from kakurenbo.contest.rounds import PublishedRound, ScoredRound, publish_round, score_round
-from kakurenbo.contest.rulebook import (
-    AnyRulebook,
-    Player,
-    Rulebook,
-    Target,
-    fits,
-    misfit,
-    rulebooks_for,
-)
+from kakurenbo.contest.rulebook import AnyRulebook, Rulebook, fits, misfit, rulebooks_for
 from kakurenbo.contest.schedule import Schedule, read_schedule
 from kakurenbo.contest.verify import IN_PHASE, MADE_AGAIN, verify_round
 from kakurenbo.methods.base import (

@@ -175,6 +175,7 @@ class MembershipContest(TableContest[MembershipKnowledge, MembershipGuess]):
     data_source: ClassVar[str] = "drawn by the rulebook"
     """Where the data come from, for ``contest.json``."""
     knowledge: ClassVar[type] = MembershipKnowledge
+    guess_type: ClassVar[type] = MembershipGuess
     phases: ClassVar[tuple[Phase, ...]] = (
         Phase(ANONYMIZE, (FilePattern("release_{team}.csv"),)),
         Phase(ATTACK, (FilePattern("guess_{target}_{attacker}.csv"),)),
@@ -283,6 +284,7 @@ class LinkageContest(TableContest[LinkageKnowledge, LinkageGuess]):
     data_source: ClassVar[str] = "drawn by the rulebook"
     """Where the data come from, for ``contest.json``."""
     knowledge: ClassVar[type] = LinkageKnowledge
+    guess_type: ClassVar[type] = LinkageGuess
     phases: ClassVar[tuple[Phase, ...]] = MembershipContest.phases
 
     @abstractmethod

@@ -103,31 +103,8 @@ def part_folder(attacker: str) -> str:
     return f"for_{attacker}"
 
 
-def whole_of(folder: Path) -> Path:
-    """The folder of the target or answer of which this is a part that was dealt to one attacker; else the folder itself."""
-    dealt = PART_FOLDER.fullmatch(folder.name) and not os.path.lexists(folder / CONTEST_FILE)
-    return folder.parent if dealt else folder
-
-
-def parts_in(folder: Path) -> list[Path]:
-    """The parts that were dealt to single attackers, of those that lie in the folder of a target."""
-    return sorted(
-        path for path in folder.iterdir() if PART_FOLDER.fullmatch(path.name) and path.is_dir()
-    )
-
-
-def parse_facts(source: Source, place: str) -> ContestFacts:
-    """Parse a ``contest.json``; ``place`` names it in the message of the UsageError."""
-    try:
-        return msgspec.convert(read_json(source, _MAX_BYTES), ContestFacts)
-    except InputError as error:
-        raise UsageError(error.problems[0].statement, at=place) from error
-    except msgspec.ValidationError as error:
-        raise UsageError("error.no_contest_file", at=place, reason=error) from None
-
-
 def read_facts(path: Path, rulebook: str = "") -> ContestFacts | None:
-    """What the ``contest.json`` of a folder, or beside a file, says; None where there is none.
+    """Read the ``contest.json`` of a folder, or beside a file; None where there is none.
 
     A part of a target or an answer has none of its own: that of the whole is its.
 
@@ -136,13 +113,7 @@ def read_facts(path: Path, rulebook: str = "") -> ContestFacts | None:
     UsageError
         Where it is not a ``contest.json`` of ours, or of another contest than ``rulebook``.
     """
-    place = whole_of(path if path.is_dir() else path.parent) / CONTEST_FILE
-    if path == STANDARD_INPUT or not os.path.lexists(place):
-        return None
-    facts = parse_facts(Source.of(place), str(place))
-    if rulebook and facts.rulebook != rulebook:
-        raise UsageError("error.other_contest", at=place, theirs=facts.rulebook, ours=rulebook)
-    return facts
+    return ContestFolder(path).facts(rulebook)
 
 
 Files = Mapping[str, bytes]
@@ -212,9 +183,6 @@ class ContestFolder:
         if self.file is not None:
             return self
         folder = ContestFolder(self._place, self.name, self._whole)
-        if self.file is not None:
-            return self
-        folder = ContestFolder(self._place, self.name, self._whole)
         folder.sources = tuple(source.loaded() for source in self.sources)
         return folder
 
@@ -240,36 +208,46 @@ class ContestFolder:
         """Return what ``contest.json`` says; None where there is none. See :func:`read_facts`."""
         facts = self._facts
         if facts is not None and rulebook and facts.rulebook != rulebook:
-            raise UsageError(
-                "error.other_contest", at=self._facts_place, theirs=facts.rulebook, ours=rulebook
-            )
+            home = self._home if isinstance(self._place, Path) else self.whole
+            shown = {"theirs": facts.rulebook, "ours": rulebook}
+            raise UsageError("error.other_contest", at=f"{home}/{CONTEST_FILE}", **shown)
         return facts
 
     @cached_property
     def _facts(self) -> ContestFacts | None:
         if isinstance(self._place, Path):
-            return read_facts(self._place)
-        if CONTEST_FILE in self._place:
-            shown = f"{self.name}/{CONTEST_FILE}"
-            return parse_facts(Source(CONTEST_FILE, self._place[CONTEST_FILE]), shown)
-        return self._whole._facts if self._whole is not None else None
+            place: Path | str = self._home / CONTEST_FILE
+            if self._place == STANDARD_INPUT or not os.path.lexists(place):
+                return None
+            source = Source.of(self._home / CONTEST_FILE)
+        elif CONTEST_FILE in self._place:
+            place = f"{self.name}/{CONTEST_FILE}"
+            source = Source(CONTEST_FILE, self._place[CONTEST_FILE])
+        else:
+            return self._whole._facts if self._whole is not None else None
+        try:
+            return msgspec.convert(read_json(source, _MAX_BYTES), ContestFacts)
+        except InputError as error:
+            raise UsageError(error.problems[0].statement, at=place) from error
+        except msgspec.ValidationError as error:
+            raise UsageError("error.no_contest_file", at=place, reason=error) from None
 
-    @property
-    def _facts_place(self) -> str:
-        folder = self.whole
-        if folder.file is not None and isinstance(self._place, Path):
-            return str(self._place.parent / CONTEST_FILE)
-        return f"{folder}/{CONTEST_FILE}"
+    @cached_property
+    def _home(self) -> Path:
+        """The folder on disk whose ``contest.json`` holds here: of a part, that of the whole."""
+        assert isinstance(self._place, Path)
+        folder = self._place if self.file is None else self._place.parent
+        is_part = PART_FOLDER.fullmatch(folder.name) and not os.path.lexists(folder / CONTEST_FILE)
+        return folder.parent if is_part else folder
 
     @cached_property
     def whole(self) -> ContestFolder:
         """The folder of the target or answer of which this is a part; else itself."""
         if self._whole is not None:
             return self._whole
-        if isinstance(self._place, Path) and self.file is None:
-            whole = whole_of(self._place)
-            return self if whole == self._place else ContestFolder(whole)
-        return self
+        if not isinstance(self._place, Path) or self.file or self._home == self._place:
+            return self
+        return ContestFolder(self._home)
 
     @cached_property
     def parts(self) -> Mapping[str, ContestFolder]:
@@ -282,6 +260,24 @@ class ContestFolder:
             names = [name.partition("/")[0] for name in self._place if "/" in name]
         dealt = sorted({name for name in names if PART_FOLDER.fullmatch(name)})
         return {name.removeprefix(part_folder("")): self.folder(name) for name in dealt}
+
+    def target_folders(self, attacker: str | None) -> list[ContestFolder]:
+        """Return the folders in which one attacker has this target, or this part of it.
+
+        ``attacker`` is empty for what is everybody's, and None for the only part that lies there.
+        """
+        whole = self.whole
+        if whole is not self:
+            return [whole, self]
+        parts = [part for name, part in self.parts.items() if attacker in (None, name)]
+        return [self, *(parts if attacker is not None or len(parts) == 1 else [])]
+
+    def attackers_beside(self) -> list[ContestFolder]:
+        """Return what attackers get beside this target, where that lies in the same phase folder."""
+        if not isinstance(self._place, Path):
+            return []
+        beside = self.whole.path.absolute().parent.parent / "attackers"
+        return [ContestFolder(beside)] if beside.is_dir() else []
 
     def all_files(self) -> Files:
         """Return all files below the folder by relative name; contest.json and READMEs too."""

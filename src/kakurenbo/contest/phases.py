@@ -205,6 +205,15 @@ class Phase:
         )
 
 
+@dataclass(frozen=True)
+class Player:
+    """Somebody who takes part: a name to show, and methods as texts that ``registry.build`` takes (empty for none)."""
+
+    name: str
+    anonymizer: str = ""
+    attack: str = ""
+
+
 ANONYMIZE, ATTACK = "anonymize", "attack"
 
 

@@ -1,10 +1,11 @@
-"""What an organizer holds of a round: the data a rulebook draws, its folders, and each team's secrets for the judge's steps."""
+"""What a judge holds of a round: the data that a rulebook draws, its folders, and the published targets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -20,9 +21,11 @@ from kakurenbo.core.remembering import Memory, remembering_tables
 from kakurenbo.core.rng import stream
 
 if TYPE_CHECKING:
-    from kakurenbo.contest.rulebook import Rulebook
+    from kakurenbo.contest.rulebook import AnyRulebook, Rulebook
 
 H = TypeVar("H")
+K = TypeVar("K")
+F = TypeVar("F")
 V = TypeVar("V")
 
 _TABLES = 4  # that a round remembers: the population, and the latest releases
@@ -148,18 +151,10 @@ class PreparedRound(Generic[H]):
         self.facts = facts
         self.rules = rulebook.under(facts)
         self.seed = revealed_seed(secret.read(OPENING_FILE))
+        self.teams = facts.teams
         self.tables = Memory(_TABLES)
-        self._handouts: dict[str, H] = {}
+        self.handout = cache(self._read_handout)
         self._parsed: dict[tuple[str, str], Any] = {}
-
-    @property
-    def path(self) -> Path:
-        """Where the folder lies; only for folders on disk."""
-        return self.folder.path
-
-    @property
-    def teams(self) -> tuple[str, ...]:
-        return self.facts.teams
 
     @cached_property
     def phase_facts(self) -> ContestFacts:
@@ -181,40 +176,144 @@ class PreparedRound(Generic[H]):
         """Randomness of a purpose in this round."""
         return stream(self.seed, self.facts.rulebook, self.facts.round, *names)
 
-    def handout(self, team: str) -> H:
-        """The handout of a team."""
-        if team not in self._handouts:
-            try:
-                with collect_notices(), remembering_tables(self.tables):
-                    folder = self.folder.folder(f"teams/{team}")
-                    self._handouts[team] = self.rules.read_handout(folder)
-            except InputError as error:
-                place = Message("error.handout_damaged", {"team": team})
-                raise KakurenboError(error.message, at=place) from error
-        return self._handouts[team]
+    def _read_handout(self, team: str) -> H:
+        """Read the handout of a team."""
+        with self._reading(Message("error.handout_damaged", {"team": team})):
+            return self.rules.read_handout(self.folder.folder(f"teams/{team}"))
+
+    @contextmanager
+    def _reading(self, place: Message) -> Iterator[None]:
+        """Read what this software wrote: where it is refused, the organizer's folder was damaged."""
+        try:
+            with collect_notices(), remembering_tables(self.tables):
+                yield
+        except InputError as error:
+            raise KakurenboError(error.message, at=place) from error
 
     def secrets(self, target: str) -> Secrets[H]:
-        """What is needed to grade and publish a release that goes by this name."""
+        """Return what is needed to grade and publish a release that goes by this name."""
         team = team_of(target)
         if team not in self.teams:
             raise UsageError("error.no_team_in_round", name=repr(team), teams=list(self.teams))
         return Secrets(team, target, self.handout(team), self)
 
     def read(self, name: str, reader: Callable[[Source], V], team: str = "") -> V:
-        """A secret file, parsed once."""
+        """Return a secret file of the team or the round, or one that all attackers get; parsed once."""
         for place in (*([f"secret/{team}"] if team else []), "secret", "attackers"):
-            if (place, name) in self._parsed:
-                value: V = self._parsed[place, name]
-                return value
-            folder = self.attackers if place == "attackers" else self.folder.folder(place)
-            source = folder.source(name) if folder.file is None else None
-            if source is not None:
-                try:
-                    with collect_notices(), remembering_tables(self.tables):
-                        value = reader(source)
-                except InputError as error:
-                    damaged = Message("error.preparation_damaged")
-                    raise KakurenboError(error.message, at=damaged) from error
-                self._parsed[place, name] = value
-                return value
+            if (place, name) not in self._parsed:
+                folder = self.attackers if place == "attackers" else self.folder.folder(place)
+                source = folder.source(name) if folder.file is None else None
+                if source is None:
+                    continue
+                with self._reading(Message("error.preparation_damaged")):
+                    self._parsed[place, name] = reader(source)
+            value: V = self._parsed[place, name]
+            return value
         raise KakurenboError("error.preparation_lacks", name=name)
+
+
+@dataclass(frozen=True, eq=False)
+class Target(Generic[K, F]):
+    """One release under attack, as attackers see it.
+
+    Attributes
+    ----------
+    name : str
+        ``07`` or ``07-2``; empty where single files were given that do not tell.
+    knowledge : K
+        All that an attack is given.
+    form : F
+        What a guess at it must look like: all that checking one needs.
+    """
+
+    name: str
+    knowledge: K
+    form: F
+
+
+class PublishedTargets(Mapping[str, Target[Any, Any]]):
+    """The published targets of a round by name, with their answers where the judge asks.
+
+    Each is read when it is first needed, once; tables that several share, such as the population, are read and parsed once.
+
+    Parameters
+    ----------
+    rulebook : Rulebook
+    targets : mapping of name to ContestFolder
+        The folders ``targets/NN``.
+    others : sequence of ContestFolder
+        What the attacker has beside them: ``attackers``, a dealt part, its own handout.
+    answers : mapping of name to ContestFolder
+    attacker : str or None
+        Whose dealt part is read; see ``Rulebook.read_target``.
+    facts : ContestFacts or None
+        By default those of the first target.
+    tables : Memory or None
+        Tables that were parsed before.
+    """
+
+    def __init__(
+        self,
+        rulebook: AnyRulebook,
+        targets: Mapping[str, ContestFolder],
+        others: Sequence[ContestFolder] = (),
+        answers: Mapping[str, ContestFolder] = {},
+        *,
+        attacker: str | None = "",
+        facts: ContestFacts | None = None,
+        tables: Memory | None = None,
+    ) -> None:
+        if facts is None and targets:
+            facts = next(iter(targets.values())).facts(rulebook.name)
+            if facts is None:
+                raise KakurenboError("error.lacks_contest")
+        self.facts, self.rules = facts, rulebook.under(facts)
+        self._folders, self._attacker = targets, attacker
+        self._others = [folder.loaded() for folder in others]
+        self._tables = tables or Memory(_TABLES)
+        self._read = cache(self._read_target)
+        self.answer = cache(
+            lambda name: self._part(f"answers/{name}", self.rules.read_answer, answers[name])
+        )
+
+    @classmethod
+    def in_phase(
+        cls,
+        rulebook: AnyRulebook,
+        phase: Path,
+        names: Iterable[str],
+        handout: Path | None = None,
+        *,
+        attacker: str | None = "",
+        facts: ContestFacts | None = None,
+    ) -> PublishedTargets:
+        """Open targets of the folder that ``publish`` wrote; ``handout`` is the attacker's own."""
+        targets = {name: ContestFolder(phase / "targets" / name) for name in names}
+        answers = {name: ContestFolder(phase / "answers" / name) for name in targets}
+        paths = [path for path in (phase / "attackers", handout) if path and path.is_dir()]
+        others = list(map(ContestFolder, paths))
+        return cls(rulebook, targets, others, answers, attacker=attacker, facts=facts)
+
+    def _read_target(self, name: str) -> Target[Any, Any]:
+        read = partial(self.rules.read_target, attacker=self._attacker)
+        with remembering_tables(self._tables):
+            return self._part(f"targets/{name}", read, self._folders[name], *self._others)
+
+    def _part(self, part: str, read: Callable[..., V], *folders: ContestFolder) -> V:
+        """Read what ``publish`` wrote: where it is refused, it was damaged."""
+        try:
+            return read(*folders)
+        except InputError as error:
+            raise KakurenboError("error.part_broken", part=part, reason=error) from error
+
+    def __getitem__(self, name: str) -> Target[Any, Any]:
+        return self._read(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._folders
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._folders)
+
+    def __len__(self) -> int:
+        return len(self._folders)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kakurenbo.contest.measure import Measurement
-from kakurenbo.contest.phases import Phase
+from kakurenbo.contest.phases import ATTACK, Phase
+from kakurenbo.contest.preparation import Target
 from kakurenbo.contest.results import (
     DISQUALIFIED,
     FAILED,
@@ -19,9 +21,21 @@ from kakurenbo.contest.results import (
     by_number,
     team_of,
 )
-from kakurenbo.core import LISTED_PER_FILE, Problem, Problems, Source, messages
+from kakurenbo.core import (
+    LISTED_PER_FILE,
+    InputError,
+    Problem,
+    Problems,
+    Source,
+    collect_notices,
+    messages,
+)
+
+if TYPE_CHECKING:
+    from kakurenbo.contest.rulebook import Rulebook
 
 G = TypeVar("G")
+_MAX_ERROR = 300  # characters
 
 STATES = (PUBLISHED, SUPERSEDED, DISQUALIFIED, REFUSED, MISSING, FAILED)
 
@@ -94,15 +108,12 @@ class Refusal:
         The first ones.
     count : int
         How many there are in all.
-    more_files : int
-        For how many files it stands that are not listed (see :func:`limit_refusals`); 0 for a file of its own.
     """
 
     team: str
     file: str
     problems: tuple[Problem, ...]
     count: int
-    more_files: int = 0
 
     @classmethod
     def of(cls, team: str, file: str, problems: Problems) -> Refusal:
@@ -126,7 +137,6 @@ class Refusal:
             "problem": self.problems[0].in_language(language),
             "problem_count": self.count,
             "problems": [problem.as_json(language) for problem in self.problems],
-            **({"more_files": self.more_files} if self.more_files else {}),
         }
 
 
@@ -142,7 +152,7 @@ def limit_refusals(refusals: Sequence[Refusal]) -> list[Refusal]:
         elif seen[team] == LISTED_PER_FILE + 1:
             more, file = total[team] - LISTED_PER_FILE, team or "…"
             problems = Problems.of("release.more_refused", file, count=more)
-            kept.append(replace(Refusal.of(team, file, problems), more_files=more))
+            kept.append(Refusal.of(team, file, problems))
     return kept
 
 
@@ -151,6 +161,38 @@ def recorded(problems: Iterable[Problem | str]) -> tuple[str, ...]:
     return tuple(
         problem if isinstance(problem, str) else problem.in_language("en") for problem in problems
     )
+
+
+# -- what fails on one team's files ------------------------------------------------------------
+
+
+@dataclass
+class Failure:
+    """What went wrong with one team's files: ``problems`` where they are refused, and the exception as one line."""
+
+    problems: Problems | None = None
+    error: str = ""
+
+    def as_problems(self, code: str, file: str, **parameters: Any) -> Problems:
+        """Return the problems; of a crash the message ``code`` with its ``error``."""
+        return self.problems or Problems.of(code, file, error=self.error, **parameters)
+
+
+@contextmanager
+def isolate() -> Iterator[Failure]:
+    """Catch whatever fails on one team's files, so that it costs these files alone."""
+    failure = Failure()
+    try:
+        yield failure
+    except Exception as error:  # hostile files and plugins may raise anything
+        failure.error = describe_error(error)
+        if isinstance(error, InputError):
+            failure.problems = error.problems
+
+
+def describe_error(error: Exception) -> str:
+    """Return type and message of an exception as one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:_MAX_ERROR]}"
 
 
 # -- guesses ------------------------------------------------------------
@@ -174,13 +216,24 @@ class Guesses(Generic[G]):
     refused: tuple[tuple[str, Problems], ...] = ()
 
 
-@dataclass(frozen=True)
-class GuessFile:
-    """A file whose name tells a target and a try."""
-
-    target: str
-    number: int
-    source: Source
+def read_named_guesses(
+    rules: Rulebook[Any, Any, Any, Any, Any, G],
+    targets: Mapping[str, Target[Any, Any]],
+    sources: Sequence[Source],
+    attacker: str,
+) -> Guesses[G]:
+    """Read the guesses of files that name their target."""
+    phase = rules.phase(ATTACK)
+    files, refused = sort_guess_files(phase, targets, sources, attacker, rules.round_name)
+    guesses: list[FoundGuess[G]] = []
+    for target, source in files:
+        try:
+            with collect_notices() as notices:
+                guess = rules.read_guess(targets[target].form, source)
+            guesses.append(FoundGuess(target, source.name, guess, tuple(notices)))
+        except InputError as error:
+            refused.append((source.name, error.problems))
+    return Guesses(tuple(guesses), tuple(refused))
 
 
 def sort_guess_files(
@@ -189,50 +242,58 @@ def sort_guess_files(
     sources: Iterable[Source],
     attacker: str,
     round_: str = "",
-) -> tuple[list[GuessFile], list[tuple[str, Problems]]]:
-    """Files by target and try; and those refused: no such name, another attacker's or round's, one's own target, too many."""
-    pattern = phase.files[0]
-    named: list[GuessFile] = []
-    refusals: list[tuple[str, Problems]] = []
+) -> tuple[list[tuple[str, Source]], list[tuple[str, Problems]]]:
+    """Return guess files after their targets, by target and try, and those that are refused.
+
+    Refused are other names, another attacker's or round's, guesses at the own release, and too many.
+    """
+    named: list[tuple[str, int, Source]] = []
+    refused: list[tuple[str, Problems]] = []
     for source in sources:
-        fields = pattern.parse(source.name)
-        problem = None
-        if fields is None:
-            other = next((target for target in targets if team_of(target) != attacker), "01")
-            example = pattern.name(target=other, attacker=attacker, round=round_)
-            code = "release.zip" if phase.takes_no_zip(source.name) else "guess.unknown_name"
-            problem = Problems.of(code, source.name, example=example)
-        elif fields["attacker"] != attacker:
-            problem = Problems.of(
-                "guess.other_attacker", source.name, named=fields["attacker"], attacker=attacker
-            )
-        elif fields.get("round", round_) != round_:
-            problem = Problems.of(
-                "release.other_round", source.name, named=fields["round"], round=round_
-            )
-        elif team_of(fields["target"]) == attacker:
-            problem = Problems.of("guess.own_target", source.name, attacker=attacker)
-        elif fields["target"] not in targets:
-            listed = ", ".join(sorted(targets, key=by_number)[:20])
-            problem = Problems.of(
-                "guess.unknown_target", source.name, target=fields["target"], targets=listed
-            )
-        if problem is not None or fields is None:
-            refusals.append((source.name, problem or Problems([])))
+        fields = phase.files[0].parse(source.name) or {}
+        if problem := _wrong_guess_name(phase, targets, source.name, fields, attacker, round_):
+            refused.append((source.name, problem))
         else:
-            named.append(GuessFile(fields["target"], int(fields.get("try", "1")), source))
-    kept: list[GuessFile] = []
-    numbers: dict[str, set[int]] = defaultdict(set)
+            named.append((fields["target"], int(fields.get("try", "1")), source))
+    files: list[tuple[str, Source]] = []
+    tries: dict[str, set[int]] = defaultdict(set)
     limit = phase.tries.per_target
-    named.sort(key=lambda file: (by_number(file.target), file.number, file.source.name))
-    for file in named:
-        name, known = file.source.name, numbers[file.target]
-        if file.number in known:
-            refusals.append((name, Problems.of("guess.twice", name, target=file.target)))
-        elif limit is not None and (len(known) >= limit or not 1 <= file.number <= limit):
-            problems = Problems.of("guess.too_many", name, limit=limit, target=file.target)
-            refusals.append((name, problems))
+    for target, number, source in sorted(
+        named, key=lambda file: (by_number(file[0]), file[1], file[2].name)
+    ):
+        name, known = source.name, tries[target]
+        if number in known:
+            refused.append((name, Problems.of("guess.twice", name, target=target)))
+        elif limit is not None and (len(known) >= limit or not 1 <= number <= limit):
+            refused.append((name, Problems.of("guess.too_many", name, limit=limit, target=target)))
         else:
-            known.add(file.number)
-            kept.append(file)
-    return kept, refusals
+            known.add(number)
+            files.append((target, source))
+    return files, refused
+
+
+def _wrong_guess_name(
+    phase: Phase,
+    targets: Collection[str],
+    name: str,
+    fields: Mapping[str, str],
+    attacker: str,
+    round_: str,
+) -> Problems | None:
+    """Return what is wrong with the name of a guess file, if anything is."""
+    if not fields:
+        other = next((target for target in targets if team_of(target) != attacker), "01")
+        example = phase.files[0].name(target=other, attacker=attacker, round=round_)
+        code = "release.zip" if phase.takes_no_zip(name) else "guess.unknown_name"
+        return Problems.of(code, name, example=example)
+    target, named = fields["target"], fields["attacker"]
+    if named != attacker:
+        return Problems.of("guess.other_attacker", name, named=named, attacker=attacker)
+    if fields.get("round", round_) != round_:
+        return Problems.of("release.other_round", name, named=fields["round"], round=round_)
+    if team_of(target) == attacker:
+        return Problems.of("guess.own_target", name, attacker=attacker)
+    if target not in targets:
+        listed = ", ".join(sorted(targets, key=by_number)[:20])
+        return Problems.of("guess.unknown_target", name, target=target, targets=listed)
+    return None

@@ -197,16 +197,6 @@ class Standing:
     note: str = ""
     shown: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        score = None if self.score is None else float(self.score)
-        extra = {"shown": self.shown, "note": self.note}
-        return {
-            "team": self.team,
-            "score": score,
-            "rank": self.rank,
-            **{key: text for key, text in extra.items() if text},
-        }
-
 
 @dataclass(frozen=True)
 class Standings:
@@ -236,19 +226,6 @@ class Standings:
     lower_is_better: frozenset[str] = frozenset()
     overall_is: str = ""
     award_for: Mapping[str, str] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        """The stable JSON object of ``standings``."""
-        tables = {
-            "anonymization": self.anonymization,
-            "attack": self.attack,
-            "overall": self.overall,
-        }
-        return {
-            **{name: [line.as_json() for line in lines] for name, lines in tables.items()},
-            "awards": {name: list(teams) for name, teams in self.awards.items()},
-            **self.details,
-        }
 
 
 def rank_scores(

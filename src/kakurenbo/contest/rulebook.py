@@ -6,44 +6,34 @@ It is generic in six types of its own: H handout, S submission, K knowledge, F f
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 
-from kakurenbo import __version__
-from kakurenbo.contest.commitments import COMMITMENTS_FILE, OPENING_FILE, commit
 from kakurenbo.contest.folders import (
     ATTACKERS,
-    CONTEST_FILE,
-    PUBLIC,
-    SECRET,
     TARGET,
-    TEAM,
     ContestFacts,
     ContestFolder,
     Files,
     read_facts,
 )
 from kakurenbo.contest.measure import Credit, Figure, Utility
-from kakurenbo.contest.phases import ANONYMIZE, ATTACK, FilePattern, Phase
+from kakurenbo.contest.phases import ANONYMIZE, ATTACK, FilePattern, Phase, Player
 from kakurenbo.contest.preparation import (
-    Preparation,
     Publication,
     RoundData,
     Secrets,
+    Target,
 )
-from kakurenbo.contest.readme import readme_files
-from kakurenbo.contest.records import FoundGuess, Guesses, sort_guess_files
+from kakurenbo.contest.records import Guesses, read_named_guesses
 from kakurenbo.contest.results import RoundResults, RoundScores, Standings, rank_rounds, weights_of
-from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
-from kakurenbo.core import InputError, Schema, Source, collect_notices, table_bytes
-from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
+from kakurenbo.core import InputError, Schema, Source, table_bytes
+from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream
 from kakurenbo.methods import registry
@@ -56,34 +46,6 @@ K = TypeVar("K")
 F = TypeVar("F")
 A = TypeVar("A")
 G = TypeVar("G")
-
-
-@dataclass(frozen=True)
-class Player:
-    """Somebody who takes part: a name to show, and methods as texts that ``registry.build`` takes (empty for none)."""
-
-    name: str
-    anonymizer: str = ""
-    attack: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Target(Generic[K, F]):
-    """One release under attack, as attackers see it.
-
-    Attributes
-    ----------
-    name : str
-        ``07`` or ``07-2``; empty where single files were given that do not tell.
-    knowledge : K
-        All that an attack is given.
-    form : F
-        What a guess at it must look like: all that checking one needs.
-    """
-
-    name: str
-    knowledge: K
-    form: F
 
 
 class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
@@ -109,6 +71,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """Of the table that anonymizers are given: those that accept it play."""
     knowledge: ClassVar[type]
     """What attacks are given: those that take it play."""
+    guess_type: ClassVar[type] = object
+    """What attacks return."""
     attackers_use_handouts: ClassVar[bool] = False
     """Whether an attacker's own handout tells of others' releases: its folder is then among the paths of ``read_target``."""
 
@@ -137,8 +101,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     """Second names that files may give to columns."""
     upper_bounds: ClassVar[tuple[str, ...]] = ()
     """Those of ``threshold_values`` that a figure must not exceed; it must reach the others."""
-
-    # -- options ---------------------------------------------------------------------------------------------------
 
     @property
     def round_name(self) -> str:
@@ -201,10 +163,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     @abstractmethod
     def read_handout(self, folder: Path | ContestFolder) -> H:
-        """A handout from what a team was given: its folder, or the data file in it.
-
-        ``ContestFolder.of(folder)`` has its files, on disk or in memory; so does ``read_answer``.
-        """
+        """Read a handout from a team's folder (``ContestFolder.of(folder)`` has its files), or the data file in it."""
 
     def anonymize(self, handout: H, anonymizer: Anonymizer, rng: np.random.Generator) -> Release:
         """Run a method on a handout; by default on its ``table``."""
@@ -232,10 +191,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return Utility({})
 
     def released(self, handout: H, submission: S) -> tuple[H, Release] | None:
-        """Return the tables of a submission, and the handout with the candidate that they were made of.
-
-        None where the rulebook does not say: then nothing can be repaired, and no unchanged release is noticed.
-        """
+        """Return the tables of a submission, and the handout with the candidate they were made of; None for no repairs."""
         return None
 
     def repair(
@@ -253,25 +209,17 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return files
 
     def privacy(self, handout: H, submission: S) -> Utility:
-        """Privacy models such as k-anonymity, for information: no score counts them.
-
-        ``options["privacy"]`` names the parameters that they look at; a contest without that entry has no such figures.
-        """
+        """Return privacy models such as k-anonymity, for information; ``options["privacy"]`` names their parameters."""
         return Utility({})
 
     # -- public half: attackers guess ------------------------------------------------------------------------------
 
     @abstractmethod
     def read_knowledge(self, sources: Sequence[Source], declared: Anonymizer | None = None) -> K:
-        """What attackers know of one target, from published files alone.
+        """Read what attackers know of one target from published files alone, and from a declared method.
 
-        Parameters
-        ----------
-        sources : sequence of Source
-            The files of ``targets/NN`` and ``attackers``; or single files in the order the command line documents. With
-            ``attackers_use_handouts`` also those of the attacker's own ``teams/TT``, where it has one.
-        declared : Anonymizer or None
-            A method that the attacker assumes was used, beside what the files tell.
+        The files are those of ``targets/NN`` and ``attackers``, or single files in the order the command line documents;
+        with ``attackers_use_handouts`` also those of the attacker's own ``teams/TT``, where it has one.
         """
 
     def guess_form(self, knowledge: K) -> F:
@@ -288,31 +236,10 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return "".join(f"{line}\n" for line in lines).encode()
 
     def bytes_of_attack(self, guess: object) -> bytes:
-        """What an attack returned, as its file.
-
-        Raises
-        ------
-        KakurenboError
-            Where that is no guess of this contest at all.
-        """
-        wanted = self._guess_type()
-        if not isinstance(guess, wanted):
+        """Return what an attack gave as its file; raise KakurenboError where that is no guess of this contest."""
+        if not isinstance(guess, self.guess_type):
             raise KakurenboError("word.no_guess", kind=type(guess).__name__)
         return self.guess_bytes(cast(G, guess))
-
-    @classmethod
-    def _guess_type(cls) -> type:
-        """Return the last type argument of a base, which is the guess; ``object`` where there is none."""
-        for base in (
-            base for parent in cls.__mro__ for base in getattr(parent, "__orig_bases__", ())
-        ):
-            origin = get_origin(base)
-            if isinstance(origin, type) and issubclass(origin, Rulebook):
-                guess = get_args(base)[-1]
-                if not isinstance(guess, TypeVar):
-                    plain = get_origin(guess) or guess
-                    return plain if isinstance(plain, type) else object
-        return object
 
     @property
     def sample_attacks(self) -> Mapping[str, Attack[K, G]]:
@@ -325,13 +252,16 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return frozenset()
 
     def read_target(
-        self, *paths: Path, declared: Anonymizer | None = None, attacker: str | None = None
+        self,
+        *places: Path | ContestFolder,
+        declared: Anonymizer | None = None,
+        attacker: str | None = None,
     ) -> Target[K, F]:
-        """One target: the folder ``targets/NN`` (and what attackers get beside it), or single files.
+        """Read one target: the folder ``targets/NN`` (and what attackers get beside it), or single files.
 
         Parameters
         ----------
-        paths : Path
+        places : Path or ContestFolder
             Where a contest deals a part of a target to each attacker, the folder of a part, ``targets/NN/for_TT``, is the
             target as that attacker has it.
         declared : Anonymizer or None
@@ -340,43 +270,14 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
             Whose part is read, where parts were dealt: empty for what is everybody's; None for the only part that lies there,
             as in a folder that one attacker was given.
         """
-        first, *others = map(ContestFolder, paths)
+        first, *others = map(ContestFolder.of, places)
         facts = first.facts(self.name)
-        if first.file is not None or facts is None or facts.folder == ATTACKERS:
-            sources = [source for folder in (first, *others) for source in folder.files]
-            return self.target_from_sources(sources, facts, declared)
-        if facts.folder != TARGET:
-            raise InputError.of("target.other_folder", str(paths[0]), folder=facts.folder)
-        beside = first.whole.path.absolute().parent.parent / "attackers"
-        if not others and beside.is_dir():
-            others = [ContestFolder(beside)]
-        return self.target_from_folders(first, others, declared=declared, attacker=attacker)
-
-    def target_from_folders(
-        self,
-        target: ContestFolder,
-        others: Sequence[ContestFolder],
-        *,
-        declared: Anonymizer | None = None,
-        attacker: str | None = None,
-    ) -> Target[K, F]:
-        """Read a target from its folder (or its dealt part) and what attackers get beside it."""
-        whole = target.whole
-        parts = list(whole.parts.values())
-        if whole is not target:
-            parts = [target]
-        elif attacker is not None:
-            parts = [part for name, part in whole.parts.items() if name == attacker]
-        elif len(parts) > 1:
-            parts = []
-        folders = (whole, *parts, *others)
+        folders = [first, *others]
+        if first.file is None and facts is not None and facts.folder != ATTACKERS:
+            if facts.folder != TARGET:
+                raise InputError.of("target.other_folder", str(first), folder=facts.folder)
+            folders = [*first.target_folders(attacker), *(others or first.attackers_beside())]
         sources = [source for folder in folders for source in folder.files]
-        return self.target_from_sources(sources, whole.facts(self.name), declared)
-
-    def target_from_sources(
-        self, sources: Sequence[Source], facts: ContestFacts | None, declared: Anonymizer | None
-    ) -> Target[K, F]:
-        """Read a target from its files; ``facts`` are those of its folder."""
         rules = self.under(facts)
         knowledge = rules.read_knowledge(sources, declared)
         return Target(facts.target if facts else "", knowledge, rules.guess_form(knowledge))
@@ -393,19 +294,8 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def read_guesses(
         self, targets: Mapping[str, Target[K, F]], sources: Sequence[Source], attacker: str
     ) -> Guesses[G]:
-        """Every guess in an attacker's files; a bad file costs that file alone."""
-        phase = self.phase(ATTACK)
-        sorted_files, refused = sort_guess_files(phase, targets, sources, attacker, self.round_name)
-        found: list[FoundGuess[G]] = []
-        for file in sorted_files:
-            name = file.source.name
-            try:
-                with collect_notices() as notices:
-                    guess = self.read_guess(targets[file.target].form, file.source)
-                found.append(FoundGuess(file.target, name, guess, tuple(notices)))
-            except InputError as error:
-                refused.append((name, error.problems))
-        return Guesses(tuple(found), tuple(refused))
+        """Read every guess in an attacker's files; a bad file costs that file alone."""
+        return read_named_guesses(self, targets, sources, attacker)
 
     # -- secret half: the judge alone --------------------------------------------------------------------------------
 
@@ -437,51 +327,6 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """Figures of a release that need a secret, such as a hidden test set; None where the contest has none."""
         return None
 
-    def prepare(
-        self,
-        seed: int,
-        teams: Sequence[str],
-        unranked: Sequence[str] = (),
-        *,
-        judges: Sequence[str] = (),
-        schedule: Schedule = NO_SCHEDULE,
-    ) -> Preparation:
-        """The organizer's data of a round, as folders, with a commitment to every file."""
-        self._check_teams(teams, unranked, judges)
-        drawn = self.draw(seed, teams)
-        facts = ContestFacts(
-            rulebook=self.name,
-            rulebook_version=self.version,
-            version=__version__,
-            round=self.round_name,
-            settings={**self.settings(), **drawn.settings},
-            teams=tuple(teams),
-            unranked=tuple(unranked),
-            judges=tuple(judges),
-            schedule=schedule,
-            data=drawn.data,
-        )
-        folders: dict[str, dict[str, bytes]] = {
-            "public": self._handout(facts.of(PUBLIC), drawn.public, COMMITMENTS_FILE),
-            "attackers": self._handout(facts.of(ATTACKERS), drawn.attackers),
-            "secret": {CONTEST_FILE: facts.of(SECRET).as_bytes(), **drawn.secret},
-        }
-        for team in teams:
-            folders[f"teams/{team}"] = self._handout(
-                facts.of(TEAM, team=team), drawn.handouts[team]
-            )
-            if drawn.secrets.get(team):
-                folders[f"secret/{team}"] = dict(drawn.secrets[team])
-        whole = Preparation(folders, facts, {"data": drawn.data.get("source", ""), **drawn.report})
-        commitments, opening = commit(seed, whole.files(), self.scope("preparation"))
-        folders["public"][COMMITMENTS_FILE], folders["secret"][OPENING_FILE] = commitments, opening
-        return whole
-
-    def _handout(self, facts: ContestFacts, files: Files, *later: str) -> dict[str, bytes]:
-        """The files of a folder with its facts and READMEs; the latter also describe files that come ``later``."""
-        content = {CONTEST_FILE: facts.as_bytes(), **files}
-        return {**readme_files(self, facts, (*content, *later)), **content}
-
     def generate(
         self, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
@@ -508,34 +353,10 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         """Randomness of a purpose in this round: other rounds of the same seed have other streams."""
         return stream(seed, self.name, self.round_name, *names)
 
-    def _check_teams(
-        self, teams: Sequence[str], unranked: Sequence[str], judges: Sequence[str]
-    ) -> None:
-        for team in teams:
-            if (
-                not re.fullmatch(r"[0-9]{2,4}", team)
-                or not 1 <= int(team) <= self.max_teams
-                or teams.count(team) > 1
-            ):
-                expected = f"different numbers of at least two digits from 01 to {self.max_teams}"
-                raise ParameterError("teams", expected, team)
-        if not teams:
-            raise ParameterError("teams", "one team at least", "nothing")
-        for option, named in (("unranked", unranked), ("judges", judges)):
-            for team in named:
-                if team not in teams:
-                    raise UsageError(
-                        "error.no_team_in_round", at=option, name=repr(team), teams=list(teams)
-                    )
-
     # -- results -------------------------------------------------------------------------------------------------------
 
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
-        """Rank one round, under any name, alone, or several by the weights of the rules.
-
-        By default a release scores 1 minus the best accuracy against it, and an attacker its mean accuracy; the sum of both
-        ranks is the overall score.
-        """
+        """Rank one round, or several by weights; by default as `RoundScores`, with the sum of both ranks over all."""
         scores = {name: RoundScores.of(results) for name, results in rounds.items()}
         return rank_rounds(rounds, scores, self.weighed(rounds))
 

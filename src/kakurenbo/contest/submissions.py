@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kakurenbo.contest.phases import ANONYMIZE, Counting
+from kakurenbo.contest.records import Refusal
 from kakurenbo.contest.results import by_number
-from kakurenbo.contest.rulebook import AnyRulebook
-from kakurenbo.core import README_FILES, InputError, Problems, Severity, Source
+from kakurenbo.core import (
+    README_FILES,
+    InputError,
+    Problems,
+    Severity,
+    Source,
+)
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.sources import DEFAULT_LIMIT
+
+if TYPE_CHECKING:
+    from kakurenbo.contest.rulebook import AnyRulebook
 
 MAX_FILES = 200
 MAX_BYTES = 1_000_000_000
@@ -30,9 +39,19 @@ _NEVER_IN_NAMES = frozenset('<>:"|?*\ufffd')
 
 RefusedFile = tuple[str, Problems]
 """A file by the name that may be shown, and why it is refused."""
+GuessFiles = tuple[str, list[Source]]
+"""Guess files that were submitted together, after the folder they lie in; none for files side by side."""
+_MAX_DIGITS = 6  # of the number of a submission
 
 
-def list_submission(path: Path) -> tuple[list[Source], list[RefusedFile]]:
+class SubmittedFiles(NamedTuple):
+    """The files of one team that may be judged, and those that are refused before."""
+
+    sources: list[Source]
+    refused: list[RefusedFile]
+
+
+def list_submission(path: Path) -> SubmittedFiles:
     """Return the files of a folder, or the one file, that may be judged, and what is refused."""
     is_folder = False
     try:
@@ -40,7 +59,8 @@ def list_submission(path: Path) -> tuple[list[Source], list[RefusedFile]]:
         entries = sorted(path.iterdir()) if is_folder else [path]
     except OSError:  # not even a folder that cannot be listed stops the others
         name = printable_name(path.name)
-        return [], [(name, Problems.of("source.forbidden", name, severity=Severity.MALFORMED))]
+        problems = Problems.of("source.forbidden", name, severity=Severity.MALFORMED)
+        return SubmittedFiles([], [(name, problems)])
     sources: list[Source] = []
     refused: list[RefusedFile] = []
     total = 0
@@ -62,7 +82,7 @@ def list_submission(path: Path) -> tuple[list[Source], list[RefusedFile]]:
                 code, name, files=MAX_FILES, bytes=MAX_BYTES, limit=DEFAULT_LIMIT
             )
             refused.append((name, problems))
-    return sources, refused
+    return SubmittedFiles(sources, refused)
 
 
 def folders_in(entries: Iterable[Path]) -> frozenset[str]:
@@ -124,80 +144,81 @@ def _refusal_code(entry: Path) -> str | None:
 # -- whose files they are --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class SubmittedFiles:
-    """The files of one team that may be judged, and those that are refused before."""
+def owned_entries(
+    folder: Path, teams: Sequence[str], codes: tuple[str, str], team_in_name: Callable[[str], str]
+) -> tuple[list[tuple[str, Path]], list[RefusedFile]]:
+    """Return whose each entry of a folder is: by folders named for teams, or else by the names of files.
 
-    sources: list[Source] = field(default_factory=list)
-    refused: list[RefusedFile] = field(default_factory=list)
+    A team that has a folder has submitted what lies there, and nothing else: anybody may have put a file beside it.
+    ``codes`` are those of the problems of an unknown team, and of a file beside its team's folder.
+    """
+    owned: list[tuple[str, Path]] = []
+    refused: list[RefusedFile] = []
+    entries = sorted(folder.iterdir()) if folder.is_dir() else [folder]
+    folders = folders_in(entries)
+    for entry in entries:
+        if is_ignored(entry.name):
+            continue
+        is_folder, name = entry.name in folders, printable_name(entry.name)
+        team = entry.name if is_folder else team_in_name(entry.name)
+        if team not in teams:
+            refused.append((name, Problems.of(codes[0], name, teams=", ".join(teams))))
+        elif team in folders and not is_folder:
+            refused.append((name, Problems.of(codes[1], name, team=team)))
+        else:
+            owned.append((team, entry))
+    return owned, refused
 
 
 def files_by_team(
     rules: AnyRulebook, teams: Sequence[str], submissions: Path, team: str = ""
 ) -> tuple[dict[str, SubmittedFiles], list[RefusedFile]]:
-    """Return the submitted files of each team, and files that belong to no team.
+    """Return the files of each team, and files that belong to no team; see `owned_entries`.
 
-    The organizer says whose a file is: by folders named for teams, by ``team``, or else by the names of files. A team that
-    has a folder has submitted what lies there, and nothing else.
+    ``team`` is whose all files are, where neither folders nor names tell.
     """
     if not submissions.exists():
         raise UsageError("error.no_file", at=submissions)
     if team:
         if team not in teams:
             raise UsageError("error.no_team_in_round", name=repr(team), teams=list(teams))
-        return {team: SubmittedFiles(*list_submission(submissions))}, []
+        return {team: list_submission(submissions)}, []
+
+    def team_in_name(name: str) -> str:
+        if name in teams:
+            return name
+        parsed = (pattern.parse(name) or {} for pattern in rules.phase(ANONYMIZE).files)
+        return next((fields["team"] for fields in parsed if "team" in fields), "")
+
     by_team: dict[str, SubmittedFiles] = {}
-    unassigned: list[RefusedFile] = []
-    entries = sorted(submissions.iterdir()) if submissions.is_dir() else [submissions]
-    folders = folders_in(entries)
-    for entry in entries:
-        if is_ignored(entry.name):
-            continue
-        is_folder, name = entry.name in folders, printable_name(entry.name)
-        named = entry.name if is_folder or entry.name in teams else _team_in_name(rules, entry.name)
-        if named not in teams:
-            listed = ", ".join(teams)
-            unassigned.append((name, Problems.of("release.unknown_team", name, teams=listed)))
-            continue
-        if named in folders and not is_folder:
-            # Anybody may have put the file there: it must not touch what the team submitted.
-            unassigned.append((name, Problems.of("release.beside_folder", name, team=named)))
-            continue
+    codes = ("release.unknown_team", "release.beside_folder")
+    owned, unassigned = owned_entries(submissions, teams, codes, team_in_name)
+    for owner, entry in owned:
+        is_folder = entry.is_dir() and not entry.is_symlink()
         sources, refused = list_submission(entry)
-        files = by_team.setdefault(named, SubmittedFiles())
+        files = by_team.setdefault(owner, SubmittedFiles([], []))
         files.sources.extend(sources)
         for file, problems in refused:
-            place = f"{named}/{file}" if is_folder else file
+            place = f"{owner}/{file}" if is_folder else file
             files.refused.append((place, problems.in_file(place)))
     return by_team, unassigned
 
 
-def _team_in_name(rules: AnyRulebook, name: str) -> str:
-    for pattern in rules.phase(ANONYMIZE).files:
-        fields = pattern.parse(name)
-        if fields and "team" in fields:
-            return fields["team"]
-    return ""
-
-
 def check_names(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> None:
     """Raise InputError for files whose names tell another team or round, and for zips where none is accepted."""
-    wrong, round_, phase = [], rules.round_name, rules.phase(ANONYMIZE)
+    wrong: list[Problems] = []
+    phase, expected = rules.phase(ANONYMIZE), {"team": team, "round": rules.round_name}
     for source in sources:
         if phase.takes_no_zip(source.name):
-            example = rules.release_pattern.name(**{"team": team, "round": round_, "try": "1"})
+            example = rules.release_pattern.name(**expected, **{"try": "1"})
             wrong.append(Problems.of("release.zip", source.name, example=example))
             continue
         for pattern in phase.files:
-            fields = pattern.parse(source.name)
-            if fields and fields.get("team", team) != team:
-                named = fields["team"]
-                wrong.append(Problems.of("release.other_team", source.name, named=named, team=team))
-                break
-            if fields and fields.get("round", round_) != round_:
-                named = fields["round"]
-                problem = Problems.of("release.other_round", source.name, named=named, round=round_)
-                wrong.append(problem)
+            named = pattern.parse(source.name) or {}
+            other = [key for key in expected if named.get(key, expected[key]) != expected[key]]
+            if other:
+                shown: dict[str, Any] = {"named": named[other[0]], other[0]: expected[other[0]]}
+                wrong.append(Problems.of(f"release.other_{other[0]}", source.name, **shown))
                 break
     if wrong:
         raise InputError(Problems.join(wrong))
@@ -242,3 +263,60 @@ def entries_of(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> dict
         number = next(filter(None, parsed), {}).get("try")
         entries.setdefault(f"{team}-{number}" if number else team, []).append(source)
     return dict(sorted(entries.items(), key=lambda entry: by_number(entry[0])))
+
+
+# -- guesses ------------------------------------------------------------
+
+
+def guesses_by_attacker(
+    rules: AnyRulebook, teams: Sequence[str], guesses: Path
+) -> tuple[dict[str, list[GuessFiles]], list[Refusal]]:
+    """Return the submissions of each attacker, and what is refused; see `owned_entries`."""
+    if not guesses.is_dir():
+        raise UsageError("error.no_guesses", at=guesses)
+
+    def team_in_name(name: str) -> str:
+        fields = rules.guess_pattern.parse(name) or {}
+        return name if name in teams else fields.get("attacker", fields.get("team", ""))
+
+    codes = ("guess.unknown_attacker", "guess.beside_folder")
+    owned, unassigned = owned_entries(guesses, teams, codes, team_in_name)
+    refused = [Refusal.of("", name, problems) for name, problems in unassigned]
+    by_attacker: dict[str, list[GuessFiles]] = {}
+    for attacker, entry in owned:
+        if folders_in([entry]):
+            submissions, rejected = _list_submissions(entry, attacker)
+            if rejected or any(sources for _, sources in submissions):
+                by_attacker[attacker] = submissions  # an empty folder makes no attacker
+        elif entry.name == attacker:
+            problems = Problems.of("guess.no_folder", attacker, team=attacker)
+            rejected = [Refusal.of("", attacker, problems)]
+        else:
+            sources, unfit = list_submission(entry)
+            by_attacker.setdefault(attacker, [("", [])])[0][1].extend(sources)
+            rejected = [Refusal.of(attacker, name, problems) for name, problems in unfit]
+        refused += rejected
+    return dict(sorted(by_attacker.items(), key=lambda item: by_number(item[0]))), refused
+
+
+def _list_submissions(place: Path, attacker: str) -> tuple[list[GuessFiles], list[Refusal]]:
+    """Return the submissions in an attacker's folder in order, and what is refused."""
+    sources, unfit = list_submission(place)
+    numbered = sorted(
+        (name for name in folders_in(place / name for name, _ in unfit) if _is_number(name)),
+        key=lambda name: (int(name), name),
+    )
+    rejected = [(attacker, name, why) for name, why in unfit if name not in numbered]
+    submissions = [(attacker, sources)] if sources or not numbered else []
+    for number in numbered:
+        sources, unfit = list_submission(place / number)
+        submissions.append((f"{attacker}/{number}", sources))
+        rejected += [(f"{attacker}/{number}", name, why) for name, why in unfit]
+    return submissions, [
+        Refusal.of(attacker, name, problems).in_folder(folder)
+        for folder, name, problems in rejected
+    ]
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdecimal() and len(name) <= _MAX_DIGITS

@@ -22,8 +22,11 @@ from kakurenbo.contest.commitments import (
 from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.folders import Files, read_facts
 from kakurenbo.contest.preparation import PreparedRound
-from kakurenbo.contest.rounds import publish_again
+from kakurenbo.contest.releases import SUBMITTED, ReleaseOutcome, phase_files, read_records
+from kakurenbo.contest.results import DISQUALIFIED, REFUSED, by_number, team_of
+from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.rulebook import AnyRulebook
+from kakurenbo.contest.submissions import list_submission
 from kakurenbo.core import Folder, read_file
 from kakurenbo.core.errors import KakurenboError, UsageError
 
@@ -127,6 +130,37 @@ def _make_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) ->
         published = publish_again(prepared, phase)
         findings += _compare(MADE_AGAIN + IN_PHASE, published, Folder(phase, with_strays=True))
     return findings
+
+
+def publish_again(prepared: PreparedRound[Any], phase: Path) -> Files:
+    """Return the phase folder once more, from the submitted files that it keeps.
+
+    What the folder says of its releases is not used, but for whether disqualified ones were published too.
+    """
+    with_disqualified = any(
+        record.state == DISQUALIFIED and (phase / "targets" / record.target).is_dir()
+        for record in read_records(phase)
+    )
+    # Of a link, a folder or a file that is too large only the name is kept: its record stays.
+    refused = [record for record in read_records(phase, "answers") if record.state == REFUSED]
+    folders = [path for path in phase.glob(f"answers/*/{SUBMITTED}") if path.is_dir()]
+    folders.sort(key=lambda path: by_number(path.parent.name))
+    outcomes: list[ReleaseOutcome] = []
+    for team in prepared.teams:
+        listed = [list_submission(path)[0] for path in folders if team_of(path.parent.name) == team]
+        sources = [source for part in listed for source in part]
+        judged: list[ReleaseOutcome] = []
+        if sources:
+            judged = judge_team(prepared, team, sources, with_disqualified=with_disqualified)
+        known = {outcome.record.target for outcome in judged}
+        judged += [
+            ReleaseOutcome(record)
+            for record in refused
+            if record.team == team and record.target not in known
+        ]
+        judged.sort(key=lambda outcome: by_number(outcome.record.target))
+        outcomes += judged or judge_team(prepared, team, [])
+    return phase_files(prepared, outcomes)
 
 
 def _compare(prefix: str, made: Files, files: Files) -> list[Finding]:

@@ -9,6 +9,7 @@ import difflib
 import hashlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.machinery import SourceFileLoader
@@ -21,6 +22,7 @@ from kakurenbo.core.errors import KakurenboError, UsageError
 from kakurenbo.core.messages import Message
 from kakurenbo.methods.parameters import Method, make, parameters_of
 
+_files: dict[str, str] = {}  # of modules that `find` loaded, by name
 GROUPS = ("anonymizers", "attacks", "rulebooks")
 
 
@@ -87,6 +89,20 @@ class _SourceLoader(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
+def reference(method: type, name: str) -> str:
+    """Return the text by which :func:`find` finds a class: ``name``, or ``FILE.py:CLASS`` of one in a file."""
+    path = _files.get(method.__module__)
+    return f"{path}:{method.__qualname__}" if path else name
+
+
+def line_in_method_file(error: BaseException) -> tuple[str, int] | None:
+    """Return file and line of the last call in a file of :func:`find` that an error came through."""
+    paths = set(_files.values())
+    frames = traceback.extract_tb(error.__traceback__)
+    calls = [(frame.filename, frame.lineno or 0) for frame in frames if frame.filename in paths]
+    return calls[-1] if calls else None
+
+
 @cache
 def _module(path: Path, digest: str) -> Any:
     """Load a file as a module; a file that changed is another module."""
@@ -95,6 +111,7 @@ def _module(path: Path, digest: str) -> Any:
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    _files[name] = str(path)
     sys.modules[name] = module  # dataclasses look up their module
     try:
         loader.exec_module(module)

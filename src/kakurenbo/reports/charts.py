@@ -201,8 +201,8 @@ class Scale:
 
         Examples
         --------
-        >>> Scale(0.31, 1.02, 0, 71).ticks(4)[1:]
-        [(29.0, '0.6'), (49.0, '0.8'), (69.0, '1.0')]
+        >>> [text for _, text in Scale(0.31, 1.02, 0, 100).ticks(4)]
+        ['0.4', '0.6', '0.8', '1.0']
         """
         low, high = times * self.low, times * self.high
         raw = (high - low) / count
@@ -362,7 +362,7 @@ def figures(document: Document, spoken: str | None = None) -> dict[str, str]:
     for entry in document.rounds:
         view = View(document, entry, spoken or language())
         charts = []
-        if view.targets:
+        if entry.attacks:
             notes = [view.text("heat_axes"), view.heat_note]
             charts.append(("heatmap", "heatmap", "heat_repeats", heatmap(view), notes))
         if view.axes:
@@ -386,9 +386,9 @@ def heatmap(view: View) -> Drawing:
     """Draw attackers down, releases across, bright where many guesses were right."""
     attackers = list(view.entry.attackers)
     side = min(210.0, max(40.0, *(text_width(view.label(name)) + 14 for name in attackers)))
-    width = min(180.0, max(28.0, (WIDE - side - 2) / len(view.targets)))
+    width = min(180.0, max(28.0, (WIDE - side - 2) / len(view.entry.attacks)))
     height = min(34.0, width)
-    across, down = width * len(view.targets), 36 + height * len(attackers)
+    across, down = width * len(view.entry.attacks), 36 + height * len(attackers)
     scale_width = min(300.0, max(160.0, across))
     chance = view.entry.chance
     mark = scale_width * chance.mean / view.scale_top if chance else 0
@@ -415,11 +415,8 @@ def scatter(view: View, width: float = WIDE) -> Drawing:
     points: dict[str, Point] = {}
     sweeps: dict[str, list[Point]] = {}
     signs: dict[str, str] = {}
-    for release in view.releases:
-        target = release.target
-        x, y = release.estimates.get(measure.name), release.privacy.get(kind)
-        if x is None or y is None:
-            continue
+    for target, (x, y) in entry.points(measure.name, kind).items():
+        release = entry.releases[target]
         look = "good" if release.verdict in ("", "passes") else "bad"
         texts = (
             f"{measure.name}: {estimated(x, unit, view.language)}",
@@ -427,7 +424,7 @@ def scatter(view: View, width: float = WIDE) -> Drawing:
         )
         points[target] = Point(target, x, y, look, (view.label(target), *texts))
         sweeps.setdefault(view.player(target).sweep, []).append(points[target])
-        signs[view.word(release.standing or "target")] = look
+        signs[view.word(release.standing) or view.text("target")] = look
     lines = {name: listed for name, listed in sweeps.items() if name and len(listed) > 1}
     frontier = [points[name] for name in entry.frontiers[measure.name][kind] if name in points]
     if frontier[1:]:
@@ -441,7 +438,7 @@ def scatter(view: View, width: float = WIDE) -> Drawing:
         points=list(points.values()),
         frontier=frontier,
         sweeps=[sorted(listed, key=lambda point: point.x.mean) for listed in lines.values()],
-        x_mark=(threshold, f"{view.text('threshold')} {figure(threshold, unit)}")
+        x_mark=(threshold, f"{view.say('measure.threshold')} {figure(threshold, unit)}")
         if threshold is not None
         else None,
         y_mark=(blind, view.text("blind")) if blind is not None else None,

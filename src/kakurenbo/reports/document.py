@@ -272,6 +272,14 @@ class RoundEntry(msgspec.Struct, frozen=True):
     constant: float | None = None
     repeats: tuple[RoundResults, ...] = ()
 
+    def points(self, measure: str, kind: str) -> dict[str, tuple[Estimate, Estimate]]:
+        """Return a measure and a kind of privacy of the releases that have both."""
+        return {
+            target: (release.estimates[measure], release.privacy[kind])
+            for target, release in self.releases.items()
+            if measure in release.estimates and kind in release.privacy
+        }
+
 
 class RankingLine(msgspec.Struct, frozen=True):
     """One line of a ranking, over all repeats.

@@ -46,6 +46,7 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             views=views,
             view=view,
             t=view.text,
+            say=view.say,
             language=spoken,
             is_hidden=spoken != language(),
             seconds=math.fsum(job["seconds"] for job in jobs) if jobs is not None else None,

@@ -220,16 +220,23 @@ def shown_value(value: object, spoken: str | None = None) -> str:
         return between.join(shown_value(item, spoken) for item in value)
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{_word(str(key), spoken)} {shown_value(item, spoken)}" for key, item in value.items()
+            f"{word(str(key), spoken).replace('_', ' ')} {shown_value(item, spoken)}"
+            for key, item in value.items()
         )
     return str(value)
 
 
-def _word(key: str, spoken: str | None) -> str:
-    """The name of a figure in words; one that the catalogue does not know stays as it is."""
-    code = f"word.{key}"
-    word = render(code, {}, spoken or language()).message
-    return key.replace("_", " ") if word == code else word
+def word(text: str, spoken: str | None = None) -> str:
+    """Translate a word of a document where the catalogue has it.
+
+    Examples
+    --------
+    >>> word("re-identification", "ja"), word("not ranked", "en"), word("U", "en")
+    ('再識別', 'not ranked', 'U')
+    """
+    code = f"word.{text.replace('-', '').replace(' ', '_')}"
+    known = render(code, {}, spoken or language()).message
+    return text if known == code else known
 
 
 def _scale(unit: Unit) -> tuple[int, str]:

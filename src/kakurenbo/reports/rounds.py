@@ -147,16 +147,16 @@ def complete_round(
                 listed.setdefault(measured.name, measure)
     measures = tuple(listed.values())
     decisive = [measure.name for measure in measures if measure.threshold is not None]
+    entry = replace(entry, releases=releases)
     # The measure that is a number in the score, else the first that decides, else the first.
     leading = [name for name in (utility_score, *decisive, *listed) if name in listed]
     return replace(
         entry,
         attackers=attacker_entries([entry], _samples(entry.repeats).difference(only_shown)),
-        releases=releases,
         measures=measures,
         leading_measure=next(iter(leading), ""),
         frontiers={
-            measure.name: {kind: _frontier(measure, kind, releases) for kind in KINDS}
+            measure.name: {kind: _frontier(entry, measure, kind) for kind in KINDS}
             for measure in measures
         },
         passing=sum(release.verdict == "passes" for release in releases.values()),
@@ -208,15 +208,12 @@ def _baselines(target: str, repeats: Sequence[RoundResults]) -> tuple[float | No
     )
 
 
-def _frontier(
-    measure: MeasureEntry, kind: str, releases: Mapping[str, ReleaseEntry]
-) -> tuple[str, ...]:
+def _frontier(entry: RoundEntry, measure: MeasureEntry, kind: str) -> tuple[str, ...]:
     """Return the releases that no other beats in both, from the lowest measure to the highest."""
     sign = 1 if measure.higher_is_better else -1
     points = {
-        target: (sign * release.estimates[measure.name].mean, release.privacy[kind].mean)
-        for target, release in releases.items()
-        if measure.name in release.estimates and kind in release.privacy
+        target: (sign * utility.mean, privacy.mean)
+        for target, (utility, privacy) in entry.points(measure.name, kind).items()
     }
     best = [
         target

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any
+from functools import cached_property
 
-from kakurenbo.reports.assets import asset
+from kakurenbo.core.messages import is_known, render, retold
 from kakurenbo.reports.document import (
     Document,
     MeasureEntry,
@@ -15,17 +14,10 @@ from kakurenbo.reports.document import (
     ReleaseEntry,
     RoundEntry,
 )
-from kakurenbo.reports.numbers import share
+from kakurenbo.reports.numbers import share, word
 from kakurenbo.reports.rounds import KINDS
 
 _FIELDS = 12  # a point is about as large as the twelfth part of an axis
-
-
-@cache
-def report_texts() -> dict[str, Any]:
-    """Return the texts of the report in every language."""
-    texts: dict[str, Any] = json.loads(asset("texts.json"))
-    return texts
 
 
 @dataclass(frozen=True)
@@ -36,18 +28,22 @@ class View:
     entry: RoundEntry
     language: str
 
+    def say(self, code: str, **values: object) -> str:
+        """Return a message."""
+        return render(code, values, self.language).message
+
     def text(self, key: str, **values: object) -> str:
         """Return a text of the report."""
-        text: str = report_texts()[self.language][key]
-        return text.format_map(values)
+        return self.say(f"report.{key}", **values)
 
     def word(self, text: str) -> str:
-        """Translate a word of the document, or a list of words, where the report knows it."""
-        texts = report_texts()[self.language]
-        known: dict[str, str] = {**texts, **texts["words"]}
-        if text in known:
-            return known[text]
-        return ", ".join(known.get(part, part) for part in text.split(", "))
+        """Translate a word or a sentence of the document where the catalogue has it."""
+        known = word(text, self.language)
+        return known if known != text else retold(text, self.language)
+
+    def say_or(self, code: str, otherwise: str) -> str:
+        """Return a message, or another text where the catalogue has none."""
+        return self.say(code) if is_known(code, self.language) else otherwise
 
     @cached_property
     def players(self) -> dict[str, PlayerEntry]:
@@ -61,8 +57,8 @@ class View:
 
     def name(self, name: str) -> str:
         """Return the name that a team gave itself, else its number."""
-        own = self.text("sample") if name == "sample attack" else name
-        return self.player(name).name or own
+        number = self.text("sample") if name == "sample attack" else name
+        return self.player(name).name or number
 
     def label(self, name: str) -> str:
         """Return number and name."""
@@ -75,11 +71,6 @@ class View:
             target for results in self.entry.repeats for target in results.targets
         )
         return [self.entry.releases[target] for target in order if target in self.entry.releases]
-
-    @cached_property
-    def targets(self) -> list[str]:
-        """The releases that somebody attacked, in the order of the plan."""
-        return list(self.entry.attacks)
 
     @cached_property
     def axes(self) -> tuple[MeasureEntry, str] | None:
@@ -112,37 +103,34 @@ def axes_of(document: Document) -> dict[str, tuple[MeasureEntry, str]]:
     The measure that is a number in the score is always taken; else one of those that decide by a threshold, else any: of
     these the pair that sets most releases apart.
     """
-    best: dict[str, dict[str, tuple[int, MeasureEntry]]] = {kind: {} for kind in KINDS}
-    for entry in document.rounds:
-        decisive = [measure for measure in entry.measures if measure.threshold is not None]
-        scored = [each for each in entry.measures if each.name == document.rulebook.utility_score]
-        for kind in KINDS if entry.measures else ():
-            spreads = [
-                (_spread(entry, measure, kind), measure)
-                for measure in scored or decisive or entry.measures
-            ]
-            best[kind][entry.name] = max(spreads, key=lambda pair: pair[0])
-
-    def value(kind: str) -> tuple[int, int]:
+    entries = [entry for entry in document.rounds if entry.measures]
+    chosen: dict[str, tuple[tuple[int, int], dict[str, MeasureEntry]]] = {}
+    for kind in KINDS:
+        measures, spreads = {}, []
+        for entry in entries:
+            candidates = _candidates(entry, document.rulebook.utility_score)
+            spread = {measure: _spread(entry, measure, kind) for measure in candidates}
+            measures[entry.name] = max(spread, key=lambda measure: spread[measure])
+            spreads.append(max(spread.values()))
         # A kind that leaves a round empty is none for all.
-        spreads = [spread for spread, _ in best[kind].values()]
-        return sum(map(bool, spreads)), sum(spreads)
+        chosen[kind] = (sum(map(bool, spreads)), sum(spreads)), measures
+    kind = max(KINDS, key=lambda kind: chosen[kind][0])
+    return {name: (measure, kind) for name, measure in chosen[kind][1].items()}
 
-    kind = max(KINDS, key=value)
-    return {name: (measure, kind) for name, (_, measure) in best[kind].items()}
+
+def _candidates(entry: RoundEntry, utility_score: str) -> Sequence[MeasureEntry]:
+    scored = [measure for measure in entry.measures if measure.name == utility_score]
+    decisive = [measure for measure in entry.measures if measure.threshold is not None]
+    return scored or decisive or entry.measures
 
 
 def _spread(entry: RoundEntry, measure: MeasureEntry, kind: str) -> int:
     """Count the fields of a coarse grid over the plot that hold a release."""
-    points = [
-        (release.estimates[measure.name].mean, release.privacy[kind].mean)
-        for release in entry.releases.values()
-        if measure.name in release.estimates and kind in release.privacy
-    ]
-    fields = []
-    marks = (measure.threshold, entry.chance_privacy)
-    for values, mark in zip(zip(*points, strict=True), marks, strict=False):
-        drawn = values if mark is None else (*values, mark)
-        size = (max(drawn) - min(drawn)) / _FIELDS or 1.0
-        fields.append([int((value - min(drawn)) / size) for value in values])
-    return len(set(zip(*fields, strict=True)))
+    points = entry.points(measure.name, kind).values()
+    columns = []
+    for axis, mark in enumerate((measure.threshold, entry.chance_privacy)):
+        values = [point[axis].mean for point in points]
+        ends = values if mark is None else [*values, mark]
+        size = (max(ends, default=0.0) - min(ends, default=0.0)) / _FIELDS or 1.0
+        columns.append([int((value - min(ends)) / size) for value in values])
+    return len(set(zip(*columns, strict=True)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kakurenbo.contest import ATTACK
-from kakurenbo.contest.rounds import RELEASES_FILE
+from kakurenbo.contest.releases import RELEASES_FILE
 from kakurenbo.verification.archive import (
     CONTEST,
     EARNED,

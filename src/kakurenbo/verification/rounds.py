@@ -14,12 +14,13 @@ import msgspec
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, PreparedRound, by_number, team_of
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, KEPT, OPENING_FILE, digest
-from kakurenbo.contest.engine import PublishedTargets, ReleaseOutcome
+from kakurenbo.contest.engine import ReleaseOutcome
 from kakurenbo.contest.phases import JudgedSubmission, scored_submissions
+from kakurenbo.contest.preparation import PublishedTargets
 from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.releases import RELEASES_FILE
 from kakurenbo.contest.results import DISQUALIFIED, MISSING, PUBLISHED
-from kakurenbo.contest.rounds import RELEASES_FILE, judge_team
-from kakurenbo.contest.submissions import SubmittedFiles
+from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import json_bytes, read_file
 from kakurenbo.core.errors import UsageError
@@ -242,7 +243,7 @@ class Round:
             if reason:
                 own = [ReleaseOutcome(_bare(entry.team, DISQUALIFIED, reason))]
             elif not own and sealed:
-                own = judge_team(self._prepared, entry.team, SubmittedFiles())
+                own = judge_team(self._prepared, entry.team, [])
             if sealed:
                 own.sort(key=lambda one: one.record.target)
                 files |= self._check_sealed(entry.team, sealed, own)

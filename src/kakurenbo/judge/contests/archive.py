@@ -22,7 +22,7 @@ from kakurenbo.contest import ANONYMIZE, ATTACK, CONTEST_FILE, by_number
 from kakurenbo.contest.commitments import digest
 from kakurenbo.contest.folders import ContestFacts
 from kakurenbo.contest.records import ReleaseRecord
-from kakurenbo.contest.rounds import RELEASES_FILE
+from kakurenbo.contest.releases import RELEASES_FILE
 from kakurenbo.core import LISTED_PER_FILE, Problems, json_bytes
 from kakurenbo.judge.contests import archive_guide, permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round

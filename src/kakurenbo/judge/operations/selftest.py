@@ -16,8 +16,8 @@ from typing import Any
 from django.utils import timezone
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, PreparedRound
-from kakurenbo.contest.engine import PublishedTargets
 from kakurenbo.contest.measure import Utility
+from kakurenbo.contest.preparation import PublishedTargets
 from kakurenbo.core import InputError, Source
 from kakurenbo.core.messages import text
 from kakurenbo.judge.accounts.models import User

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kakurenbo.contest import Anonymizer, AnyRulebook, PreparedRound, Release
-from kakurenbo.contest.engine import PublishedTargets
+from kakurenbo.contest.preparation import PublishedTargets
 from kakurenbo.core import InputError, Source, Table, read_file
 from kakurenbo.core.rng import stream
 from kakurenbo.judge.scoring.steps import under_asked_names

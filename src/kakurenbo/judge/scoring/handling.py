@@ -156,7 +156,11 @@ def _seal(job: Job, bench: Bench) -> Change:
         bench.workspace.link_preparation(folder, round)
         for number, submission in counting.items():
             bench.workspace.copy_submission(folder / SUBMITTED / str(number), submission)
-        request = {"rulebook": rulebook_of(job), "team": team, "numbers": sorted(counting)}
+        records = {
+            str(number): submission_queries.record_of(counting[number])
+            for number in sorted(counting)
+        }
+        request = {"rulebook": rulebook_of(job), "team": team, "records": records}
         result = bench.run("seal", folder, request)
         files = _Stored.of(folder / OUT)
     records = result["records"]

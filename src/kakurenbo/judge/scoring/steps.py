@@ -15,20 +15,20 @@ from typing import Any, ParamSpec, TypeVar
 import msgspec
 
 from kakurenbo.arena.teams_file import Entrant, default_teams
-from kakurenbo.contest import ANONYMIZE, AnyRulebook, Counting, PreparedRound
+from kakurenbo.contest import ANONYMIZE, AnyRulebook, Counting, PreparedRound, engine
 from kakurenbo.contest.commitments import COMMITMENTS_FILE
 from kakurenbo.contest.engine import (
-    PublishedTargets,
     ReleaseOutcome,
-    isolate,
     judge_guess,
     judge_guesses,
     judge_release,
     sample_attack,
 )
+from kakurenbo.contest.preparation import PublishedTargets
+from kakurenbo.contest.records import ReleaseRecord, isolate
 from kakurenbo.contest.results import FAILED, PUBLISHED, REFUSED
 from kakurenbo.contest.rounds import judge_team
-from kakurenbo.contest.submissions import SubmittedFiles, list_submission
+from kakurenbo.contest.submissions import list_submission
 from kakurenbo.core import InputError, Problem, Problems, Source, read_file, write_folder
 from kakurenbo.core.errors import KakurenboError
 from kakurenbo.core.messages import LANGUAGES
@@ -66,7 +66,7 @@ def run(step: str, folder: Path) -> None:
 
 def prepare(folder: Path, request: Request) -> dict[str, Any]:
     """Draw the data of a round from a fresh seed: ``public``, ``teams/NN``, ``attackers``, ``secret``."""
-    made = rules_for(request).prepare(fresh_seed(), request["teams"], request["unranked"])
+    made = engine.prepare(rules_for(request), fresh_seed(), request["teams"], request["unranked"])
     write_folder(folder / OUT, made.files())
     return {
         "facts": msgspec.to_builtins(made.facts),
@@ -84,13 +84,14 @@ def release(folder: Path, request: Request) -> dict[str, Any]:
 
 
 def seal(folder: Path, request: Request) -> dict[str, Any]:
-    """Publish what counts of a team: ``targets/NN`` for attackers, ``answers/NN`` for the judge."""
+    """Publish what counts of a team, by its stored records: ``targets/NN`` for attackers, ``answers/NN`` for the judge."""
     prepared, team = _prepared(folder, request), request["team"]
+    records = msgspec.convert(request["records"], dict[str, ReleaseRecord])
     judged = [
-        judged_release(prepared, folder / SUBMITTED / str(number), team, number)
-        for number in request["numbers"]
+        engine.compose_target(prepared, record, list_submission(folder / SUBMITTED / number)[0])
+        for number, record in records.items()
     ]
-    judged = judged or judge_team(prepared, team, SubmittedFiles())
+    judged = judged or judge_team(prepared, team, [])
     files = {name: data for one in judged for name, data in one.files.items()}
     _write_out(folder, files)
     return {"records": [msgspec.to_builtins(one.record) for one in judged]}
@@ -138,10 +139,9 @@ def anonymize(folder: Path, request: Request) -> dict[str, Any]:
     method = _bot(rules, request).anonymizer
     if method is not None:
         read = _accepted(rules.read_handout, handout)
-        made = rules.release_files(
-            read, rules.anonymize(read, method.make(), stream(fresh_seed(), "anonymize"))
-        )
-        _write_out(folder, under_asked_names(rules, made, request["team"]))
+        rng = stream(fresh_seed(), "anonymize")
+        files = engine.anonymize(rules, read, method.make(), rng)[1]
+        _write_out(folder, under_asked_names(rules, files, request["team"]))
     return {}
 
 
@@ -192,7 +192,7 @@ def judged_release(
     target = _target_name(prepared.rules, team, number)
     sources, refused = list_submission(submitted)
     if not sources and refused:
-        return judge_team(prepared, target, SubmittedFiles(refused=refused))[0]
+        return judge_team(prepared, target, [], refused)[0]
     return judge_release(prepared, target, sources)
 
 

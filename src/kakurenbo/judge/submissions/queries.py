@@ -99,11 +99,12 @@ def _judged(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
 def _scored(submission: Submission) -> phases.JudgedSubmission[Submission]:
     number, targets = submission.number or 0, tuple(targets_of(submission))
     return phases.JudgedSubmission(
-        submission, number, submission.chosen_at, _record(submission), targets
+        submission, number, submission.chosen_at, record_of(submission), targets
     )
 
 
-def _record(submission: Submission) -> dict[str, Any]:
+def record_of(submission: Submission) -> dict[str, Any]:
+    """Return what became of a release, by the judging in effect."""
     judging = in_effect(submission)
     record: dict[str, Any] = {} if judging is None else judging.result.get("record", {})
     return record

@@ -70,6 +70,7 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
     schema = SCHEMA
     column_synonyms = RULES_NAMES
     knowledge = ReidentificationKnowledge
+    guess_type = ReidentificationGuess
     phases = (
         Phase(
             ANONYMIZE,

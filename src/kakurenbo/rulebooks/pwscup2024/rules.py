@@ -15,7 +15,6 @@ from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     Anonymizer,
-    ContestFacts,
     ContestFolder,
     Credit,
     Files,
@@ -88,6 +87,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     rounds = ("pre", "main")
     weights = {"pre": Fraction(1, 10), "main": Fraction(9, 10)}
     knowledge = RatingsKnowledge
+    guess_type = RatingsGuess
     attackers_use_handouts = True  # every team holds three candidates of the same source
     schema = ratings.widest_schema()
     options = {
@@ -222,11 +222,14 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     def guess_form(self, knowledge: RatingsKnowledge) -> GuessForm:
         return GuessForm(len(knowledge.ratings))
 
-    def target_from_sources(
-        self, sources: Sequence[Source], facts: ContestFacts | None, declared: Anonymizer | None
+    def read_target(
+        self,
+        *places: Path | ContestFolder,
+        declared: Anonymizer | None = None,
+        attacker: str | None = None,
     ) -> Target[RatingsKnowledge, GuessForm]:
         """One target, which knows its own columns of an E file."""
-        target = super().target_from_sources(sources, facts, declared)
+        target = super().read_target(*places, declared=declared, attacker=attacker)
         return replace(target, form=replace(target.form, target=target.name))
 
     def read_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
