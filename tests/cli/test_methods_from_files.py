@@ -68,16 +68,6 @@ def test_an_anonymizer_of_a_file_takes_any_table(folder: Path) -> None:
     assert (folder / "out.csv").read_text() == (folder / "t.csv").read_text()
 
 
-def test_a_method_that_fails_is_no_bug_of_kakurenbo(folder: Path) -> None:
-    (folder / "t.csv").write_text("n,w\n" + "1,a\n2,b\n" * 20)
-    failing = METHODS.replace("return kb.Release.of(table)", "return 1 / 0")
-    (folder / "mine.py").write_text(failing)
-    code, _, err = run("anonymize", "table", "./mine.py:Same", "t.csv", "out.csv")
-    assert code == 2
-    assert "Same failed: ZeroDivisionError: division by zero" in err
-    assert "bug in kakurenbo" not in err
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -28,7 +28,6 @@ from kakurenbo.cli.options import (
 from kakurenbo.cli.play import check_release_order, was_handed_out
 from kakurenbo.cli.plugins import (
     PluginGroup,
-    blaming,
     description,
     method_command,
     parameter_options,
@@ -178,8 +177,7 @@ def _anonymize_table(
         check_cells(columns, frame, Severity.VIOLATION)
     if not set(columns.names) - set(frame.columns):
         check_fit(frame, columns, method)
-    with blaming(method):
-        cells, release = anonymized(frame, columns, method, stream(seed, "anonymize"), other)
+    cells, release = anonymized(frame, columns, method, stream(seed, "anonymize"), other)
     write_file(out, csv_bytes(cells))
     _write_trace(release, paths)
     if left_out := [name for name in frame.columns if name not in columns.names]:
@@ -244,7 +242,7 @@ def anonymize(
     )
     if paths["release"] is not None:
         check_release_order(rulebook, given, paths["release"])
-    with collect_notices() as notices, blaming(method):
+    with collect_notices() as notices:
         contest = Contest(rulebook)
         release = contest.anonymize(given, method, out, release=paths["release"], seed=seed)
     _write_trace(release, paths)

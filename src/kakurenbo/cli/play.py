@@ -24,7 +24,7 @@ from kakurenbo.cli.options import (
     check_order,
     completion,
 )
-from kakurenbo.cli.plugins import blaming, method_command, rulebook_command
+from kakurenbo.cli.plugins import method_command, rulebook_command
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, engine, fits, misfit, read_facts
 from kakurenbo.contest.folders import ANSWER, TEAM, ContestFolder, part_folder
 from kakurenbo.contest.submissions import check_names
@@ -217,8 +217,7 @@ def attack(
     parts = list(ContestFolder(target[0]).parts.values()) if len(target) == 1 else []
     warnings = [text("attack.parts", parts=list(map(str, parts)))] if len(parts) > 1 else []
     output.print_notices([*notices, *warnings])
-    with blaming(method):
-        guess, file = engine.attack(rules, attacked, method, stream(seed, "attack"))
+    guess, file = engine.attack(rules, attacked, method, stream(seed, "attack"))
     write_file(out, file)
     if completed_b is not None:
         completed = method.completed(attacked.knowledge, guess)

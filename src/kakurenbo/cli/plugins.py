@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from traceback import walk_tb
 from typing import Any
 
 import click
@@ -14,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from kakurenbo.cli.examples import TABLE, example_of
 from kakurenbo.cli.options import TABLE_ENDINGS, Command, Group, typed
-from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text, text_or
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import Parameter, parameters_of
@@ -292,24 +290,6 @@ def method_command(
         )
 
     return decorate
-
-
-@contextmanager
-def blaming(method: object) -> Iterator[None]:
-    """Say of an error that a method of somebody else raised that it is the method's."""
-    try:
-        yield
-    except KakurenboError:
-        raise
-    except Exception as error:
-        cls = type(method)
-        frames = [frame.f_globals.get("__name__") for frame, _ in walk_tb(error.__traceback__)]
-        if cls.__module__.startswith("kakurenbo.") or cls.__module__ not in frames:
-            raise
-        from kakurenbo.contest.records import describe_error
-
-        shown = {"method": cls.__qualname__, "error": describe_error(error)}
-        raise UsageError("usage.method_fails", **shown) from error
 
 
 def _rulebook_help(command: str, rulebook: str) -> str:

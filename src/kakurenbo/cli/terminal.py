@@ -17,7 +17,6 @@ from rich.progress import (
     ProgressColumn,
     SpinnerColumn,
     TextColumn,
-    TimeRemainingColumn,
 )
 from rich.table import Table
 from rich.text import Text
@@ -38,6 +37,7 @@ _COSTS = {
     "linkability": 2.0,
 }
 """Approximate costs of the steps of an audit, relative to each other."""
+_MIN_SHARE_DONE = 0.25  # of the costs ahead, to estimate the time left
 
 # -- tables ----------------------------------------------------------------------------------------
 
@@ -177,11 +177,12 @@ class AuditProgress(LiveProgress):
     """
 
     def __init__(self, steps: Sequence[str], *, quiet: bool) -> None:
-        columns = SpinnerColumn(), BarColumn(_NARROW_BAR), TimeRemainingColumn()
+        columns = SpinnerColumn(), BarColumn(_NARROW_BAR), MofNCompleteColumn()
         super().__init__(*columns, TextColumn("{task.description}"), quiet=quiet)
-        self._part, self._cost = "", 0.0
+        self._part, self._done, self._cost = "", 0, 0.0
         self._ahead, self._running = list(steps), dict[str, float]()
-        self._lock, self._task = threading.Lock(), self.bar.add_task("")
+        self._lock, self._start = threading.Lock(), time.monotonic()
+        self._task = self.bar.add_task("")
 
     def of(self, part: str) -> None:
         """Name the release, one of several, that the steps that follow are about."""
@@ -199,7 +200,7 @@ class AuditProgress(LiveProgress):
         """Show that a step is done."""
         with self._lock:
             seconds = time.monotonic() - self._running.pop(name)
-            self._cost += _COSTS.get(name, 0.5)
+            self._done, self._cost = self._done + 1, self._cost + _COSTS.get(name, 0.5)
             line = text("cli.step_done", step=_step_text(name), time=duration_text(seconds))
             line = text("cli.part_of", part=self._part, told=line) if self._part else line
             if self.is_live:
@@ -209,10 +210,14 @@ class AuditProgress(LiveProgress):
             self._draw()
 
     def _draw(self) -> None:
-        ahead = sum(_COSTS.get(name, 0.5) for name in (*self._running, *self._ahead))
-        line = escape(text("list.separator").join(map(_step_text, self._running)))
-        total = self._cost + ahead
-        self.bar.update(self._task, completed=self._cost, total=total, description=line)
+        shown = [_step_text(name) for name in self._running]
+        open_steps = [*self._running, *self._ahead]
+        ahead = sum(_COSTS.get(name, 0.5) for name in open_steps)
+        if ahead and self._cost > _MIN_SHARE_DONE * ahead:
+            left = (time.monotonic() - self._start) / self._cost * ahead
+            shown.append(text("cli.time_left", time=duration_text(left)))
+        total, line = self._done + len(open_steps), escape(text("list.separator").join(shown))
+        self.bar.update(self._task, completed=self._done, total=total, description=line)
 
 
 def _step_text(name: str) -> str:
