@@ -12,8 +12,10 @@ from kakurenbo.contest import AnyRulebook, RoundResults, by_number
 from kakurenbo.contest.records import Refusal, ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.contest.rounds import ScoredRound
+from kakurenbo.contest.schedule import NO_SCHEDULE
 from kakurenbo.core.errors import UsageError
 from kakurenbo.reports.document import (
+    ContestRecord,
     Document,
     FailureEntry,
     FigureEntry,
@@ -80,9 +82,12 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
     """Return the document of one round that was scored from files."""
     facts, results = scored.facts, scored.results
     teams = sorted({*facts.teams, *results.ranked_attackers}, key=by_number)
-    contest: dict[str, Any] = {"version": facts.version, "settings": dict(facts.settings)}
-    contest |= {"judges": list(facts.judges)} if facts.judges else {}
-    contest |= {"schedule": msgspec.to_builtins(facts.schedule)} if facts.schedule else {}
+    contest = ContestRecord(
+        version=facts.version,
+        settings=dict(facts.settings),
+        judges=facts.judges,
+        schedule=facts.schedule or NO_SCHEDULE,
+    )
 
     def failure(what: str, state: str, refusal: Refusal) -> FailureEntry:
         cause = refusal.problems[0].in_language("en")
@@ -98,8 +103,12 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
             *(failure(f"guesses of {file.team}", "refused", file) for file in scored.refused),
             *(failure(file.file, "failed", file) for file in scored.failed),
         ],
-        manifest={"contest": contest, "commitments": {facts.round: facts.commitments}},
+        manifest=_manifest(contest, {facts.round: facts.commitments}),
     )
+
+
+def _manifest(contest: ContestRecord, commitments: Mapping[str, Any]) -> dict[str, Any]:
+    return {"contest": msgspec.to_builtins(contest), "commitments": commitments}
 
 
 def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> Document:
@@ -131,18 +140,20 @@ def joined(rulebook: AnyRulebook, documents: Sequence[tuple[str, Document]]) -> 
         for name, value in parts[0].settings.items()
         if all(name in part.settings and part.settings[name] == value for part in parts)
     }
-    contest: dict[str, Any] = {"settings": settings}
-    if judges := sorted({team for part in parts for team in part.judges}, key=by_number):
-        contest["judges"] = judges
-    if dates := [part.schedule for part in parts if part.schedule]:
-        contest["schedule"] = msgspec.to_builtins(dates[-1])
+    judges = {team for part in parts for team in part.judges}
+    dates = [part.schedule for part in parts if part.schedule]
+    contest = ContestRecord(
+        settings=settings,
+        judges=tuple(sorted(judges, key=by_number)),
+        schedule=dates[-1] if dates else NO_SCHEDULE,
+    )
     order = [*(name for name in rulebook.rounds if name in entries), *entries]
     document = Document(
         rulebook_entry(rulebook),
         tuple(entries[name] for name in dict.fromkeys(order)),
         players=tuple(players[team] for team in sorted(players, key=by_number)),
         failures=tuple(failure for _, document in documents for failure in document.failures),
-        manifest={"contest": contest, "commitments": commitments},
+        manifest=_manifest(contest, commitments),
     )
     return build(rulebook.defaulting(settings), document)
 

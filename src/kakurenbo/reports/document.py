@@ -26,7 +26,7 @@ RANKINGS = ("anonymization", "attack", "overall")
 
 
 class RulebookEntry(msgspec.Struct, frozen=True):
-    """Which contest it was.
+    """The contest of a document.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class RulebookEntry(msgspec.Struct, frozen=True):
 
 
 class FigureEntry(msgspec.Struct, frozen=True):
-    """What one of the contest's figures is: a measure, what a guess earns, the score of a ranking.
+    """The unit and meaning of a figure: a measure, a detail of guesses, the score of a ranking.
 
     Attributes
     ----------
@@ -71,13 +71,13 @@ class FigureEntry(msgspec.Struct, frozen=True):
 
 
 class PlayerEntry(msgspec.Struct, frozen=True):
-    """Somebody who took part.
+    """A participant.
 
     Attributes
     ----------
     team, name : str
     anonymizer, attack : str
-        Methods with their parameters, or where files were handed in, which; empty for none.
+        Methods with their parameters, or the submitted files; empty for none.
     sweep : str
         The player of the teams file whose list of parameters this one comes from.
     parameters : mapping of str to str
@@ -96,14 +96,14 @@ class PlayerEntry(msgspec.Struct, frozen=True):
 
 
 class AttackEntry(msgspec.Struct, frozen=True):
-    """What one attacker found in one release, over all repeats.
+    """The score of one attacker on one release, over all repeats.
 
     Attributes
     ----------
     accuracy : Estimate
-        Share of what could be earned.
+        Attack success rate.
     hits, of : float
-        Mean of what was earned, and the most that could be.
+        Mean of correct guesses, and the most that there could be.
     beyond_chance : bool
         Whether the mean lies above the 95 % band of blind guessing.
     details : mapping of str to float
@@ -118,7 +118,7 @@ class AttackEntry(msgspec.Struct, frozen=True):
 
 
 class AttackerEntry(msgspec.Struct, frozen=True):
-    """What one attacker found in all releases.
+    """The scores of one attacker on all releases.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class ReleaseEntry(msgspec.Struct, frozen=True):
         ``published``, or why it has no score: ``disqualified``, ``refused``, ``missing``, ``failed``, ``superseded``.
     cause : str
     told_repeat : int
-        The repeat, from 0, whose state, cause, single values and limits are told.
+        The repeat, from 0, whose state, cause, single values and limits these are.
     in_repeats, of_repeats : int
         In how many repeats it had that state, of how many.
     passes : bool or None
@@ -167,22 +167,22 @@ class ReleaseEntry(msgspec.Struct, frozen=True):
     verdict : str
         ``passes`` or why it does not; empty where nothing decides.
     measurements : tuple of Measurement
-        Those of the repeat that is told; one that fails or is infinite in any repeat does so here.
+        Those of that repeat; one that fails or is infinite in any repeat does so here.
     estimates : mapping of measure to Estimate
         Over all repeats; without measures that are infinite in one.
     claims : mapping of str to number
         Guarantees that the method gives by construction.
     notices, problems : tuple of str
     best_attack : str
-        Who found most in it, the organizers' own attacks aside; empty for nobody.
+        The strongest attacker, the organizers' own attacks aside; empty for none.
     best_accuracy, sample_accuracy : float or None
-        What that attacker found, and what the best of the organizers' own attacks did.
+        Accuracy of that attacker, and of the best of the organizers' own attacks.
     privacy : mapping of str to Estimate
         1 - accuracy of the ``worst`` attack for the team, of all in the ``mean``, and of the ``sample`` attack.
     chance, constant : float or None
         Accuracy of blind guessing and of the contest's constant answer on this release.
     verdicts : mapping of language to str
-        What became of it in a sentence: what attacks found beside chance, and whether it holds the rules.
+        A sentence: the strongest attack beside chance, and whether the release holds the rules.
     """
 
     target: str
@@ -231,7 +231,7 @@ class RoundEntry(msgspec.Struct, frozen=True):
     ----------
     name : str
     report : mapping
-        What is known of its data.
+        Facts about its data.
     releases : mapping of target to ReleaseEntry
     attacks : mapping of target to mapping of attacker to AttackEntry
     attackers : mapping of attacker to AttackerEntry
@@ -346,7 +346,7 @@ class Ranking(msgspec.Struct, frozen=True):
 
 
 class FailureEntry(msgspec.Struct, frozen=True):
-    """Something that did not come about: a job of a tournament, or a file that was refused.
+    """A job of a tournament that did not succeed, or a file that was refused.
 
     Attributes
     ----------
@@ -370,22 +370,23 @@ class FailureEntry(msgspec.Struct, frozen=True):
     file: str = ""
 
 
-class ContestRecord(msgspec.Struct, frozen=True):
-    """What a manifest says of the contest: its name, its settings, its dates, and teams with members of the committee."""
+class ContestRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The contest in a manifest: name, settings, dates, and teams with members of the committee."""
 
     title: str = ""
+    version: str = ""
     settings: Mapping[str, Any] = {}
     judges: tuple[str, ...] = ()
     schedule: Schedule = NO_SCHEDULE
 
 
 class Document(msgspec.Struct, frozen=True):
-    """Everything that is known of a round, a contest or a tournament; see the types of its fields.
+    """Results of a round, a contest or a tournament; see the types of its fields.
 
     Attributes
     ----------
     award_notices : mapping of award to mapping of language to str
-        What has to be said beside an award, in a sentence.
+        A sentence to be shown beside an award.
     sample_attacks, only_shown : tuple of str
         The organizers' own attacks; and those of them that count for nothing by the rules, so that no other figure rests on
         them.
@@ -397,7 +398,7 @@ class Document(msgspec.Struct, frozen=True):
         What each figure is: measures, ``hits`` and details of guesses, and the rankings' scores; ``constant`` says what
         the contest's constant answer is.
     verdicts : mapping of language to tuple of str
-        What it taught, in a sentence each.
+        What the tournament showed, in a sentence each.
     manifest : mapping
         What is needed to play it again.
     """
@@ -449,15 +450,15 @@ class Document(msgspec.Struct, frozen=True):
 
     @property
     def contest(self) -> ContestRecord:
-        """What is known of the contest's settings, dates and committee."""
+        """The settings, dates and committee of the contest."""
         return msgspec.convert(self.manifest.get("contest", {}), ContestRecord)
 
     def figure(self, name: str) -> FigureEntry:
-        """What a figure is; a plain number where the rulebook does not say."""
+        """Return unit and meaning of a figure; a plain number where the rulebook does not say."""
         return self.figures.get(name, FigureEntry())
 
     def constant_answer(self, language: str) -> str:
-        """What the contest's constant answer is called, in the words of its rulebook."""
+        """Return the name of the contest's constant answer."""
         return constant_answer(self.figure("constant").definitions, language)
 
     @property
@@ -474,12 +475,12 @@ class Document(msgspec.Struct, frozen=True):
         return frozenset(release.team for release in out) - decided
 
     def failed(self, state: str) -> tuple[FailureEntry, ...]:
-        """What did not come about for one reason."""
+        """Return the failures of one state."""
         return tuple(failure for failure in self.failures if failure.state == state)
 
 
 def constant_answer(definitions: Mapping[str, str], language: str) -> str:
-    """What a constant answer is called: as the rulebook's figure ``constant`` says, else by the general word.
+    """Return the name of a constant answer: as the rulebook's figure ``constant`` says, else the general word.
 
     Examples
     --------
@@ -490,7 +491,7 @@ def constant_answer(definitions: Mapping[str, str], language: str) -> str:
 
 
 def parse_document(data: bytes) -> Document:
-    """A document from its bytes.
+    """Read a document from its bytes.
 
     Raises
     ------

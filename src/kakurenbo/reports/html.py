@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,12 +60,11 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             SHARE=Unit.SHARE,
         )
         parts.append(page)
-    for key, content in {"results": document.as_builtins(), "files": files}.items():
-        data = script_json(content)
-        parts.append(f'<script type="application/json" id="{key}">{data}</script>')
+    parts.append(render("data.html", data={"results": document.as_builtins(), "files": files}))
     # A contest that people held has a name of its own.
-    title = str(document.manifest.get("contest", {}).get("title") or name)
-    return offline_page(title, parts, [asset("report.js"), asset("page.js")])
+    return offline_page(
+        document.contest.title or name, parts, [asset("report.js"), asset("page.js")]
+    )
 
 
 def _spoken(text: str) -> Markup:
@@ -115,17 +113,3 @@ def offline_page(title: str, body: Iterable[str], scripts: Sequence[str], style:
         body=map(Markup, body),
         scripts=map(Markup, scripts),
     )
-
-
-def script_json(content: object) -> str:
-    """Return JSON that can stand inside a script element whatever its texts are.
-
-    Examples
-    --------
-    >>> script_json("</script>")
-    '"\\\\u003c/script\\\\u003e"'
-    """
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text

@@ -23,7 +23,7 @@ _NEGLIGIBLE = 1e-9
 
 
 def figure(value: float | str, unit: Unit = Unit.NUMBER, *, decimals: int | None = None) -> str:
-    """A figure of a kind.
+    """Format a figure by its unit.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def figure(value: float | str, unit: Unit = Unit.NUMBER, *, decimals: int | None
 
 
 def estimated(mean: Estimate, unit: Unit = Unit.NUMBER, spoken: str | None = None) -> str:
-    """A mean with its interval, in a language, that of the moment by default; a plain figure without repeats.
+    """Format a mean with its interval, by default in the current language; without repeats as a plain figure.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def estimated(mean: Estimate, unit: Unit = Unit.NUMBER, spoken: str | None = Non
 
 
 def share(value: float | None) -> str:
-    """A share in percent; a dash for none.
+    """Format a share in percent; a dash for none.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def share(value: float | None) -> str:
 
 
 def bare_share(value: float) -> str:
-    """Return a share for a small cell: percent without the sign.
+    """Format a share for a small cell: percent without the sign.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def bare_share(value: float) -> str:
 
 
 def count(value: float) -> str:
-    """A count, or the mean of counts.
+    """Format a count, or the mean of counts.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def count(value: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """How many times something is something else: two digits, or the whole part; half is rounded up.
+    """Format a ratio: two digits, or the whole part; half is rounded up.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def times(ratio: float) -> str:
 
 
 def counted(value: int, noun: str, language: str) -> str:
-    """A count with its noun in the right number; nouns stand in the catalogue as ``count.NOUN.one`` and ``.many``.
+    """Format a count with its noun, the message ``count.NOUN``.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def counted(value: int, noun: str, language: str) -> str:
 
 
 def against(value: float | str, threshold: Threshold, unit: Unit = Unit.NUMBER) -> tuple[str, str]:
-    """A figure and its threshold, with so many digits that rounding does not lift one over the other.
+    """Format a figure and its threshold with so many digits that rounding does not lift one over the other.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def measured_texts(
 
 
 def apart(values: Sequence[float | None], unit: Unit = Unit.NUMBER) -> list[str]:
-    """Figures below each other: all with the same digits, and enough of them to tell different figures apart.
+    """Format the figures of a column with the same digits, and enough of them to tell different figures apart.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def score_texts(
 
 
 def shown_value(value: object, spoken: str | None = None) -> str:
-    """A value of no declared kind: whole numbers whole, lists and mappings in words of a language.
+    """Format a value without a declared unit: whole numbers whole, lists and mappings in words of a language.
 
     Examples
     --------
@@ -240,12 +240,12 @@ def word(text: str, spoken: str | None = None) -> str:
 
 
 def _scale(unit: Unit) -> tuple[int, str]:
-    """What a figure is multiplied by and followed by."""
+    """Return what a figure is multiplied by and followed by."""
     return (100, " %") if unit is Unit.SHARE else (1, "")
 
 
 def _single(value: float, unit: Unit, decimals: int | None) -> str:
-    """A figure without an interval: with the decimals of its unit, and more where a small one would be shown as 0."""
+    """Format a figure with the decimals of its unit, and more where a small one would be shown as 0."""
     whole = abs(value - round(value)) <= _NEGLIGIBLE * max(1.0, abs(value)) or abs(value) >= 1000
     if decimals is not None:
         return _fixed(value, decimals)
@@ -260,7 +260,7 @@ def _single(value: float, unit: Unit, decimals: int | None) -> str:
 
 
 def _places(value: float, digits: int = 2) -> int:
-    """Decimals that show so many digits of a figure above 0."""
+    """Return the decimals that show so many digits of a figure above 0."""
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
     return min(_MOST_DECIMALS, max(0, digits - 1 - exponent))
 

@@ -57,7 +57,7 @@ def _environment() -> Environment:
             return pixels(value)
         return escaped(value) if type(value) is str else value
 
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("kakurenbo.reports", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -66,3 +66,6 @@ def _environment() -> Environment:
         finalize=finalize,
         extensions=["jinja2.ext.do"],
     )
+    compact = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
+    environment.policies["json.dumps_kwargs"] = compact
+    return environment
