@@ -26,7 +26,7 @@ from kakurenbo.cli.options import (
 )
 from kakurenbo.cli.plugins import method_command, rulebook_command
 from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, engine, fits, misfit, read_facts
-from kakurenbo.contest.folders import ANSWER, TEAM, ContestFolder, part_folder
+from kakurenbo.contest.folders import ANSWER, TARGET, TEAM, ContestFolder, part_folder
 from kakurenbo.contest.submissions import check_names
 from kakurenbo.core import (
     InputError,
@@ -212,7 +212,7 @@ def attack(
     if declared is not None and (reason := misfit(type(rules), declared)):
         name = registry.name_of(str(mechanism))
         raise UsageError("error.method_misfit", method=name, reason=reason)
-    with collect_notices() as notices, _naming_files(target):
+    with collect_notices() as notices, _naming_files(rulebook, target):
         attacked = rules.read_target(*target, declared=declared)
     parts = list(ContestFolder(target[0]).parts.values()) if len(target) == 1 else []
     warnings = [text("attack.parts", parts=list(map(str, parts)))] if len(parts) > 1 else []
@@ -229,13 +229,13 @@ def attack(
 
 
 @contextmanager
-def _naming_files(target: Sequence[Path]) -> Iterator[None]:
-    """Name the files of a folder that cannot be read as a target: one of them may be a stray."""
+def _naming_files(rulebook: AnyRulebook, target: Sequence[Path]) -> Iterator[None]:
+    """Name the files of a target's folder that cannot be read: one of them may be a stray."""
     try:
         yield
     except (InputError, UsageError):
         for folder in target:
-            if folder.is_dir():
+            if folder.is_dir() and _folder_kind(rulebook, folder) == TARGET:
                 files = [source.name for source in ContestFolder(folder).files]
                 notice = text("attack.files", folder=str(folder), files=sorted(files))
                 output.print_notices([notice])
