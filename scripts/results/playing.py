@@ -105,7 +105,7 @@ class Played:
                 folder = Path(place) / str(number)
                 write_folder(folder, judged.files)
                 (folder / "attackers").symlink_to(
-                    (prepared.path / "attackers").resolve(), target_is_directory=True
+                    (prepared.folder.path / "attackers").resolve(), target_is_directory=True
                 )
                 folders.append(folder)
             yield Published(self, tuple(folders))

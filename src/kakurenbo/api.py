@@ -205,6 +205,17 @@ class Contest:
     Attributes
     ----------
     rules : Rulebook
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import kakurenbo as kb
+    >>> folder = tempfile.mkdtemp()
+    >>> contest = kb.contest("darc2019", scale="small", data="embedded")
+    >>> preparation = contest.prepare(f"{folder}/contest", teams=2, seed=7)
+    >>> release = contest.anonymize(f"{folder}/contest/teams/01", "monthly_pseudonyms", f"{folder}/A.csv", seed=1)
+    >>> sorted(preparation.folders), len(release.tables)
+    (['attackers', 'public', 'secret', 'teams/01', 'teams/02'], 1)
     """
 
     rules: AnyRulebook

@@ -110,17 +110,8 @@ def rulebook_checks(rulebook: AnyRulebook, anonymizer: Anonymizer | None = None)
 def anonymizer_checks(method: Anonymizer, rulebook: AnyRulebook) -> list[Check]:
     """What every anonymizer must do on the data of a rulebook that it fits."""
     played = played_round(rulebook, method)
-    return [
-        Check(
-            "is a frozen dataclass that describes itself", lambda: _describes_itself(type(method))
-        ),
-        Check(
-            "refuses bad parameters by name, expectation and value",
-            lambda: _bad_parameters(type(method)),
-        ),
-        Check("fits the rulebook", lambda: _fits(rulebook, method)),
-        Check("gives the same valid release for the same stream", lambda: _same_release(played)),
-    ]
+    same = Check("gives the same valid release for the same stream", lambda: _same_release(played))
+    return [*_method_checks(method, rulebook), same]
 
 
 def attack_checks(
@@ -128,18 +119,20 @@ def attack_checks(
 ) -> list[Check]:
     """What every attack must do on a target of a rulebook that it fits."""
     played = played_round(rulebook, anonymizer)
+    same = Check(
+        "gives the same valid guess for the same stream", lambda: _same_guess(played, method)
+    )
+    return [*_method_checks(method, rulebook), same]
+
+
+def _method_checks(method: Anonymizer | Attack[Any, Any], rulebook: AnyRulebook) -> list[Check]:
+    cls = type(method)
     return [
+        Check("is a frozen dataclass that describes itself", lambda: _describes_itself(cls)),
         Check(
-            "is a frozen dataclass that describes itself", lambda: _describes_itself(type(method))
-        ),
-        Check(
-            "refuses bad parameters by name, expectation and value",
-            lambda: _bad_parameters(type(method)),
+            "refuses bad parameters by name, expectation and value", lambda: _bad_parameters(cls)
         ),
         Check("fits the rulebook", lambda: _fits(rulebook, method)),
-        Check(
-            "gives the same valid guess for the same stream", lambda: _same_guess(played, method)
-        ),
     ]
 
 

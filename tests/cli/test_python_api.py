@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -106,3 +107,15 @@ def test_columns_that_a_method_leaves_as_they_are_are_named() -> None:
 def test_a_group_of_methods_that_does_not_exist_is_refused_with_those_that_do() -> None:
     with pytest.raises(kb.ParameterError, match="one of anonymizers, attacks, rulebooks"):
         kb.load("contests", "amic2020")
+
+
+def test_the_code_of_the_how_to_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = Path(__file__).parents[2] / "docs/how-to/python.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S)
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join(blocks), {})
+    printed = capsys.readouterr().out
+    assert "('01', 'published'), ('02', 'missing')" in printed
+    assert (tmp_path / "results" / "report.html").is_file()

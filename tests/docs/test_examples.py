@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -67,14 +66,3 @@ def test_methods_that_know_nothing_of_each_others_contests_play_them() -> None:
     assert not fits(registry.load("rulebooks", "amic2020"), town.Blur), (
         "there are no heights in census records"
     )
-
-
-@pytest.mark.slow
-def test_the_page_on_python_works_as_it_stands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    page = loaded("python-api/python_api.py")
-    assert page.release.unchanged == ("sex",)
-    assert page.results.standings["attack"][0]["team"] == "02"
-    assert page.tournament.to_frame().height >= 2

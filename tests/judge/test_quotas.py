@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kakurenbo.judge.contests.quotas import Quota
+from kakurenbo.proofs.quotas import Quota
 
 
 def utc(text: str) -> datetime:

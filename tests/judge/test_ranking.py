@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from tests.calling import call
 
-from kakurenbo.judge.scoring.ranking import standings
 from kakurenbo.methods import registry
+from kakurenbo.proofs.ranking import standings
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 

@@ -30,7 +30,7 @@ from kakurenbo.core.messages import render
 from kakurenbo.core.rng import stream
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.contests.rulebooks import rules_of
-from kakurenbo.judge.scoring import fingerprint, queries, rejudging, rules
+from kakurenbo.judge.scoring import queries, rejudging, rules
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.scoring.comparing import is_nothing
 from kakurenbo.judge.scoring.models import (
@@ -48,6 +48,7 @@ from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.judge.trust.models import LogEntry
 from kakurenbo.judge.trust.rules import checkpoint
 from kakurenbo.methods import registry
+from kakurenbo.proofs import fingerprint
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 FAULTS = re.compile("^FAULTS = .*$", re.MULTILINE)
@@ -514,7 +515,7 @@ def test_the_fingerprint_changes_with_every_part_that_a_score_depends_on_and_wit
     files = dict(fingerprint._files_of("kakurenbo"))
     assert {
         "judge/scoring/steps.py",
-        "judge/scoring/ranking.py",
+        "proofs/ranking.py",
         "rulebooks/amic2020/scores.py",
     } <= set(files)
     assert not any(

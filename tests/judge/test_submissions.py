@@ -14,15 +14,15 @@ from tests.judge.making import START, at_once, blob, codes, organizer, plan
 from tests.reading import attempt
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, Counting
-from kakurenbo.contest import scored_submissions as rule
+from kakurenbo.contest import phases as rule
 from kakurenbo.core import Problems
 from kakurenbo.judge.contests import rules as contest_rules
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Role
 from kakurenbo.judge.contests.queries import quota_left
-from kakurenbo.judge.contests.quotas import RATE_SPAN
 from kakurenbo.judge.scoring.models import Job, Judging
 from kakurenbo.judge.submissions import queries, rules
 from kakurenbo.judge.submissions.models import State, Submission
+from kakurenbo.proofs.quotas import RATE_SPAN
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 NOON = START + timedelta(hours=12)

@@ -28,14 +28,14 @@ from kakurenbo.contest import ANONYMIZE, ATTACK
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import speaking
 from kakurenbo.judge.contests import rules
-from kakurenbo.judge.scoring import steps
 from kakurenbo.judge.scoring.child import ForkServer
 from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.trust import queries
 from kakurenbo.judge.trust.rules import checkpoint
 from kakurenbo.methods import registry
-from kakurenbo.proofs import Checkpoint, Tree, leaf_of
-from kakurenbo.verification import Difference, opened
+from kakurenbo.proofs import Checkpoint, Tree, judging, leaf_of
+from kakurenbo.proofs.archive import opened
+from kakurenbo.proofs.differences import Difference
 
 pytestmark = (
     pytest.mark.django_db
@@ -173,7 +173,7 @@ def test_an_archive_holds_with_teams_that_are_late_idle_unranked_disqualified_or
 def test_other_software_than_the_judges_is_told_with_what_follows(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "fingerprint", lambda _request: "f" * 64)
+    monkeypatch.setattr(judging, "fingerprint", lambda _request: "f" * 64)
     (note,) = call("verify", played.archive).json["notices"]
     assert "11 of 11 submissions of round only" in note
     assert "every figure was computed once more and is the same" in note

@@ -83,7 +83,7 @@ def test_beside_several_tables_a_file_of_another_name_is_refused_by_its_own_and_
         "02/b": b"",
     }
     write_folder(tmp_path / "submissions", handed_in)
-    published = publish_round(Darc2019(), prepared.path, tmp_path / "submissions")
+    published = publish_round(Darc2019(), prepared.folder.path, tmp_path / "submissions")
     assert {record.target: record.state for record in published.records} == {
         "01": "published",
         "01-3": "published",

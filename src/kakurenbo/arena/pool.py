@@ -103,7 +103,6 @@ class ProcessPools:
     """
 
     def __init__(self, count: int, code_of: CodeOf) -> None:
-        self.at_a_time = count
         self.idle: dict[str, list[ProcessPool]] = {}
         self.busy: dict[Future[Any], ProcessPool] = {}
         self._count, self._code_of = count, code_of
@@ -117,6 +116,11 @@ class ProcessPools:
         if method == "forkserver":
             self._context.set_forkserver_preload(list(_PRELOADED))
             _start_forkserver()
+
+    @property
+    def at_a_time(self) -> int:
+        """How many tasks run at a time."""
+        return self._count
 
     def has_room(self, role: str) -> bool:
         """Return whether a worker of a role can take one more task."""
@@ -238,7 +242,11 @@ class ClusterPools(ProcessPools):
         super().__init__(judges, code_of)
         self._client, self._executor = client, client.get_executor(pure=False)
         self._parcels: dict[str, Any] = {}
-        self.at_a_time = max(1, sum(client.nthreads().values()))
+
+    @property
+    def at_a_time(self) -> int:
+        threads: Mapping[str, int] = self._client.nthreads()  # workers may come and go
+        return max(1, sum(threads.values()))
 
     def has_room(self, role: str) -> bool:
         if role == JUDGES:

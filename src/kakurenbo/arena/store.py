@@ -6,7 +6,6 @@ gave (``result.json`` and ``files/``) depends on its key alone; how it went (``m
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -109,6 +108,7 @@ class ResultStore:
         """Make the folder, and remove what a killed run left unfinished."""
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         shutil.rmtree(self._aside, ignore_errors=True)
+        self._aside.mkdir()
 
     def folder(self, key: str) -> Path:
         return self.path / key[:2] / key
@@ -135,7 +135,6 @@ class ResultStore:
         """Store an outcome."""
         digests = {name: TreeDigests.of(files) for name, files in outcome.trees.items()}
         result = Result(key, outcome.state, outcome.value, digests, outcome.cause)
-        self._aside.mkdir(exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=self._aside))
         for tree, files in outcome.trees.items():
             (temporary / "files" / tree).mkdir(parents=True)
@@ -154,11 +153,10 @@ class ResultStore:
 
     def drop(self, key: str) -> None:
         """Forget a result, so that its job is played again."""
-        self._aside.mkdir(exist_ok=True)
-        aside = Path(tempfile.mkdtemp(dir=self._aside))
-        with contextlib.suppress(FileNotFoundError):
+        if self.folder(key).exists():
+            aside = Path(tempfile.mkdtemp(dir=self._aside))
             os.rename(self.folder(key), aside)  # out of sight at one moment, then deleted
-        shutil.rmtree(aside, ignore_errors=True)
+            shutil.rmtree(aside, ignore_errors=True)
 
     def read(self, result: Result, name: str) -> Files:
         """Return a folder of files that a job gave; KakurenboError where it is not as it was written."""

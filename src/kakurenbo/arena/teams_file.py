@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -107,14 +107,14 @@ class Entrant:
 
     @property
     def anonymizer_text(self) -> str:
-        """How it anonymizes, for people."""
+        """Its anonymizer or its files, for people."""
         if self.anonymizer is not None:
             return self.anonymizer.text(self.swept)
         return f"files in {self.release.name}" if self.release else ""
 
     @property
     def attack_text(self) -> str:
-        """How it attacks, for people."""
+        """Its attack or its files, for people."""
         if self.attack is not None:
             return self.attack.text(self.swept)
         return f"files in {self.guesses.name}" if self.guesses else ""
@@ -145,8 +145,8 @@ class TeamsFile:
 
 
 def default_teams(rulebook: AnyRulebook) -> TeamsFile:
-    """The rulebook's own players; where it names none, every installed method that fits it, with its defaults."""
-    players = rulebook.field() or tuple(_all_methods(rulebook))
+    """Return the rulebook's own players; if it names none, every installed method that fits it, with its defaults."""
+    players = rulebook.field() or _all_methods(rulebook)
     if not players:
         raise UsageError("error.no_method", rulebook=rulebook.name)
     return teams_of(players)
@@ -154,47 +154,40 @@ def default_teams(rulebook: AnyRulebook) -> TeamsFile:
 
 def teams_of(players: Iterable[Player]) -> TeamsFile:
     """Return the teams of players, numbered in their order."""
-    entrants = [
-        Entrant(
-            "",
-            player.name,
-            MethodCall.parsed("anonymizers", player.anonymizer) if player.anonymizer else None,
-            MethodCall.parsed("attacks", player.attack) if player.attack else None,
-        )
-        for player in players
-    ]
-    return TeamsFile(_numbered(entrants))
+    return TeamsFile(_numbered(_entrant(player) for player in players))
 
 
-def _all_methods(rulebook: AnyRulebook) -> Iterator[Player]:
-    fitting = {
-        group: [
-            name
-            for name in registry.names(group)
-            if _plays_by_default(rulebook, registry.load(group, name))
-        ]
+def _entrant(player: Player) -> Entrant:
+    anonymizer = MethodCall.parsed("anonymizers", player.anonymizer) if player.anonymizer else None
+    attack = MethodCall.parsed("attacks", player.attack) if player.attack else None
+    return Entrant("", player.name, anonymizer, attack)
+
+
+def _all_methods(rulebook: AnyRulebook) -> list[Player]:
+    anonymizers, attacks = (
+        [name for name in registry.names(group) if _plays_by_default(rulebook, group, name)]
         for group in ("anonymizers", "attacks")
-    }
-    for anonymizer, attack in itertools.zip_longest(fitting["anonymizers"], fitting["attacks"]):
-        yield Player(anonymizer or attack, anonymizer or "", attack or "")
+    )
+    pairs = itertools.zip_longest(anonymizers, attacks, fillvalue="")
+    return [Player(anonymizer or attack, anonymizer, attack) for anonymizer, attack in pairs]
 
 
-def _plays_by_default(rulebook: AnyRulebook, method: Any) -> bool:
-    needs_nothing = all(described.default is not MISSING for described in parameters_of(method))
-    return fits(type(rulebook), method) and needs_nothing and not misfit(type(rulebook), method())
+def _plays_by_default(rulebook: AnyRulebook, group: str, name: str) -> bool:
+    method = registry.load(group, name)
+    if any(parameter.default is MISSING for parameter in parameters_of(method)):
+        return False
+    return fits(type(rulebook), method) and not misfit(type(rulebook), method())
 
 
 def read_teams_file(path: Path) -> TeamsFile:
-    """The players of a TOML file; raises ``UsageError`` that names the file, the player and what to write instead."""
+    """Return the players of a TOML file; raise UsageError that names the file, the player and what to write instead."""
     try:
         content = read_toml(Source.of(path))
     except InputError as error:
         raise UsageError(error.problems[0].statement, at=path) from error
     try:
-        return _teams_file(
-            _checked(content, _FileContent, Message("error.the_file")),
-            Path() if path == STANDARD_INPUT else path.parent,
-        )
+        base = Path() if path == STANDARD_INPUT else path.parent
+        return _teams_file(_checked(content, _FileContent, Message("error.the_file")), base)
     except (UsageError, ParameterError) as error:
         raise UsageError(error.message, at=path) from None
 
@@ -203,20 +196,18 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def _checked(content: Mapping[str, Any], kind: type[T], what: str | Message) -> T:
-    """Plain data as a typed table; says what to write where it is something else."""
+    """Return plain data as a typed table; raise UsageError that says what to write."""
     for key in content:
         if key not in kind.__struct_fields__:
-            raise UsageError(
-                "error.no_entry", what=what, key=repr(key), keys=list(kind.__struct_fields__)
-            )
+            keys = list(kind.__struct_fields__)
+            raise UsageError("error.no_entry", what=what, key=repr(key), keys=keys)
     try:
         return msgspec.convert(content, kind)
     except msgspec.ValidationError as error:
-        place = re.search(r"\$\.(\w+)", str(error)) or re.search(r"field `(\w+)`", str(error))
-        key = place.group(1) if place else ""
-        raise UsageError(
-            _EXPECTED.get(key, f"{key}: {str(error).partition(' - at ')[0]}")
-        ) from None
+        place = re.search(r"\$\.(\w+)|field `(\w+)`", str(error))
+        key = (place[1] or place[2]) if place else ""
+        problem = f"{key}: {str(error).partition(' - at ')[0]}"
+        raise UsageError(_EXPECTED.get(key, problem)) from None
 
 
 def _teams_file(content: _FileContent, base: Path) -> TeamsFile:
@@ -228,9 +219,8 @@ def _teams_file(content: _FileContent, base: Path) -> TeamsFile:
         try:
             entrants.extend(_entrants(_checked(table, _PlayerTable, "a player"), name, base))
         except (UsageError, ParameterError) as error:
-            raise UsageError(
-                error.message, at=Message("error.player", {"name": repr(name)})
-            ) from None
+            player = Message("error.player", {"name": repr(name)})
+            raise UsageError(error.message, at=player) from None
         if len(entrants) > MOST_ENTRANTS:
             raise UsageError("error.players_many", most=MOST_ENTRANTS)
     return TeamsFile(
@@ -245,89 +235,78 @@ def _teams_file(content: _FileContent, base: Path) -> TeamsFile:
 
 
 def _entrants(player: _PlayerTable, name: str, base: Path) -> list[Entrant]:
-    """A player as one entrant, or one for each combination where parameters are lists."""
-    for one, other in (("anonymizer", "release"), ("attack", "guesses")):
-        if getattr(player, one) is not None and getattr(player, other) is not None:
-            raise UsageError("error.either_or", one=one, other=other)
-    anonymizers, attacks = (
-        _calls("anonymizers", player.anonymizer),
-        _calls("attacks", player.attack),
+    """Return a player as one entrant, or one for each combination where parameters are lists."""
+    for method, files in (("anonymizer", "release"), ("attack", "guesses")):
+        if getattr(player, method) is not None and getattr(player, files) is not None:
+            raise UsageError("error.either_or", one=method, other=files)
+    anonymizers = _calls("anonymizers", player.anonymizer)
+    attacks = _calls("attacks", player.attack)
+    first = Entrant(
+        player.team,
+        name,
+        next(iter(anonymizers), None),
+        next(iter(attacks), None),
+        _folder(base, player.release),
+        _folder(base, player.guesses),
+        unranked=player.unranked,
     )
-    release, guesses = _folder(base, player.release), _folder(base, player.guesses)
-    plain = Entrant(player.team, name, release=release, guesses=guesses, unranked=player.unranked)
+    if not first.anonymizes and not first.attacks:
+        raise UsageError("error.does_nothing")
     if max(len(anonymizers), len(attacks)) <= 1:
-        entrant = replace(
-            plain, anonymizer=next(iter(anonymizers), None), attack=next(iter(attacks), None)
-        )
-        if not entrant.anonymizes and not entrant.attacks:
-            raise UsageError("error.does_nothing")
-        return [entrant]
-    swept = _swept(anonymizers), _swept(attacks)
+        return [first]
+    swept = frozenset(_swept(anonymizers) | _swept(attacks))
+    entrants: list[Entrant] = []
     # An attack that is not swept plays once, beside the first release of the sweep, and the other way round.
-    return [
-        replace(
-            plain,
-            team=plain.team if number == 0 else "",
-            name=_shown(anonymizer, swept[0]) or _shown(attack, swept[1]) or name,
-            anonymizer=anonymizer,
-            attack=attack,
-            release=release if number == 0 else None,
-            guesses=guesses if number == 0 else None,
-            sweep=name,
-            swept=frozenset(swept[0] | swept[1]),
-        )
-        for number, (anonymizer, attack) in enumerate(itertools.zip_longest(anonymizers, attacks))
-    ]
+    for anonymizer, attack in itertools.zip_longest(anonymizers, attacks):
+        label = _label(anonymizer, _swept(anonymizers)) or _label(attack, _swept(attacks)) or name
+        template = first if not entrants else Entrant("", "", unranked=player.unranked)
+        entrant = replace(template, name=label, anonymizer=anonymizer, attack=attack)
+        entrants.append(replace(entrant, sweep=name, swept=swept))
+    return entrants
 
 
 def _swept(calls: Sequence[MethodCall]) -> set[str]:
-    """The parameters in which the calls of a sweep differ."""
-    every = [set(one.parameters) for one in calls]
-    common = set.intersection(*every) if every else set()
-    return {name for one in every for name, _ in one - common}
+    """Return the parameters in which the calls of a sweep differ."""
+    settings = [set(call.parameters) for call in calls]
+    common = set.intersection(*settings) if settings else set()
+    return {name for parameters in settings for name, _ in parameters - common}
 
 
-def _shown(call: MethodCall | None, swept: Container[str]) -> str:
-    """A call of a sweep by what tells it from the others: ``rrp p=0.9``."""
+def _label(call: MethodCall | None, swept: Container[str]) -> str:
+    """Return a call of a sweep by what distinguishes it from the others: ``rrp p=0.9``."""
     if call is None or not swept:
         return ""
-    return " ".join(
-        [
-            call.name,
-            *(
-                f"{name}={text}"
-                for name, text in call.shown_parameters(swept).items()
-                if name in swept
-            ),
-        ]
-    )
+    settings = call.shown_parameters(swept).items()
+    return " ".join([call.name, *(f"{name}={text}" for name, text in settings if name in swept)])
 
 
-def _calls(group: str, given: str | Mapping[str, Any] | None) -> list[MethodCall]:
-    """``"rr:p=0.9"``, or ``{method = "rr", p = 0.9}`` where any parameter may be a list of values to try."""
-    if given is None:
+def _calls(group: str, method: str | Mapping[str, Any] | None) -> list[MethodCall]:
+    """Read ``"rr:p=0.9"``, or ``{method = "rr", p = 0.9}`` where any parameter may be a list of values to try."""
+    if method is None:
         return []
-    if isinstance(given, str):
-        return [MethodCall.parsed(group, given)]
-    name = given.get("method")
+    if isinstance(method, str):
+        return [MethodCall.parsed(group, method)]
+    name = method.get("method")
     if not isinstance(name, str):
         raise UsageError(_EXPECTED[group.rstrip("s")])
-    kinds = {
-        described.name: described.kind for described in parameters_of(registry.find(group, name))
-    }
-    choices = [
-        [(key, as_text(value)) for value in _values(kinds.get(key, str), value)]
-        for key, value in given.items()
+    kinds = {item.name: item.kind for item in parameters_of(registry.find(group, name))}
+    choices = {
+        key: [as_text(choice) for choice in _values(kinds.get(key, str), value)]
+        for key, value in method.items()
         if key != "method"
-    ]
-    count = math.prod(map(len, choices))
+    }
+    count = math.prod(map(len, choices.values()))
     if count > MOST_ENTRANTS:
         raise UsageError("error.combinations", at=name, count=count, most=MOST_ENTRANTS)
-    return [MethodCall.given(group, name, dict(chosen)) for chosen in itertools.product(*choices)]
+    combinations = itertools.product(*choices.values())
+    return [
+        MethodCall.given(group, name, dict(zip(choices, texts, strict=True)))
+        for texts in combinations
+    ]
 
 
 def _values(kind: type, value: object) -> list[Any]:
-    """The values to try: a list is a sweep, except that a parameter that takes names is swept by a list of lists."""
+    """Return the values to try: a list is a sweep, except that a parameter that takes names is swept by a list of lists."""
     if not isinstance(value, list):
         return [value]
     if not value:
@@ -338,26 +317,23 @@ def _values(kind: type, value: object) -> list[Any]:
 
 
 def _numbered(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
-    """Teams by number: the one a player asks for, else the next that is free."""
+    """Number teams: the number a player asks for, else the next that is free."""
     listed = list(entrants)
     taken = [entrant.team for entrant in listed if entrant.team]
     for team in taken:
         if not re.fullmatch(r"[0-9]{2,4}", team) or taken.count(team) > 1:
             raise UsageError("error.team_number", at=Message("error.team", {"name": team}))
     digits = max(2, len(str(len(listed))))
-    free = (
-        f"{number:0{digits}d}"
-        for number in itertools.count(1)
-        if f"{number:0{digits}d}" not in taken
-    )
+    numbers = (f"{number:0{digits}d}" for number in itertools.count(1))
+    free = (number for number in numbers if number not in taken)
     return tuple(
         entrant if entrant.team else replace(entrant, team=next(free)) for entrant in listed
     )
 
 
-def _folder(base: Path, given: str | None) -> Path | None:
-    if given is None:
+def _folder(base: Path, folder: str | None) -> Path | None:
+    if folder is None:
         return None
-    if "\0" in given or not (base / given).is_dir():
-        raise UsageError("error.no_folder_from", at=repr(given), base=base.resolve().name)
-    return (base / given).resolve()
+    if "\0" in folder or not (base / folder).is_dir():
+        raise UsageError("error.no_folder_from", at=repr(folder), base=base.resolve().name)
+    return (base / folder).resolve()

@@ -20,13 +20,13 @@ from kakurenbo.cli.terminal import LiveProgress, console, plain_table
 from kakurenbo.core import read_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import shorten, text
-from kakurenbo.proofs import Checkpoint, ProofError, Receipt, read_proof, verify_consistency
+from kakurenbo.proofs import Checkpoint, ProofError, Receipt, read_proof, strict, verify_consistency
+from kakurenbo.proofs.archive import LogFile, opened
+from kakurenbo.proofs.differences import Difference
 from kakurenbo.proofs.log import FORMAT as CHECKPOINT
 from kakurenbo.proofs.receipts import FORMAT as RECEIPT
+from kakurenbo.proofs.verify import Report, check_whole_log, verify_archive
 from kakurenbo.reports.numbers import count
-from kakurenbo.verification import Difference, Report, opened, strict, verify_archive
-from kakurenbo.verification.archive import LogFile
-from kakurenbo.verification.contest import check_whole_log
 
 _CONTESTS = "contests"
 _MAX_VALUE = 300  # characters of what a receipt says

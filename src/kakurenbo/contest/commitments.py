@@ -108,8 +108,8 @@ def check_commitments(
         if data is None:
             findings.append(Finding(name, NOT_REVEALED))
             continue
-        found = _bind(seed, str(published.get("scope")), name, data)
-        findings.append(Finding(name, KEPT if hmac.compare_digest(found, expected) else BROKEN))
+        computed = _bind(seed, str(published.get("scope")), name, data)
+        findings.append(Finding(name, KEPT if hmac.compare_digest(computed, expected) else BROKEN))
     # The seed is committed to as itself: a file that goes by its name is another thing.
     findings += [
         Finding(name, NOT_COMMITTED) for name in files if name not in bound or name == SEED
@@ -118,7 +118,7 @@ def check_commitments(
 
 
 def revealed_seed(opening: bytes) -> int:
-    """The contest seed that an opening reveals."""
+    """Return the contest seed that an opening reveals."""
     text = _parsed(opening, OPENING_FILE).get("seed")
     if not isinstance(text, str) or not text.isascii() or not text.isdecimal() or len(text) > 100:
         raise UsageError("error.seed_no_number", at=OPENING_FILE)
@@ -126,7 +126,7 @@ def revealed_seed(opening: bytes) -> int:
 
 
 def scope_of(commitments: bytes) -> str:
-    """What commitments are for, e.g. ``amic2020 pre preparation``."""
+    """Return what commitments are for, e.g. ``amic2020 pre preparation``."""
     return str(_parsed(commitments, COMMITMENTS_FILE).get("scope", ""))
 
 
@@ -140,7 +140,7 @@ def _bind(seed: int, scope: str, name: str, data: bytes) -> str:
 
 
 def _canonical(content: object) -> bytes:
-    """The one way to write this content, so that a changed byte anywhere shows."""
+    """Write content in one way only, so that a changed byte anywhere shows."""
     return (json.dumps(content, indent=1, sort_keys=True) + "\n").encode()
 
 

@@ -124,8 +124,8 @@ def _check_teams(
             raise ParameterError("teams", expected, team)
     if not teams:
         raise ParameterError("teams", "one team at least", "nothing")
-    for option, named in (("unranked", unranked), ("judges", judges)):
-        for team in named:
+    for option, listed in (("unranked", unranked), ("judges", judges)):
+        for team in listed:
             if team not in teams:
                 shown = {"name": repr(team), "teams": list(teams)}
                 raise UsageError("error.no_team_in_round", at=option, **shown)

@@ -88,18 +88,18 @@ class ContestFacts:
     commitments: str = ""
 
     def of(self, folder: str, **changes: str) -> ContestFacts:
-        """The same facts in another folder."""
+        """Return the same facts in another folder."""
         return replace(self, folder=folder, **changes)  # type: ignore[arg-type]
 
     def as_bytes(self) -> bytes:
-        """The content of ``contest.json``; keys that came later are left out where they are empty."""
+        """Return the content of ``contest.json``; keys that came later are left out where they are empty."""
         later = {"judges": self.judges, "schedule": self.schedule}
         content: dict[str, Any] = msgspec.to_builtins(self)
         return json_bytes({key: value for key, value in content.items() if later.get(key, True)})
 
 
 def part_folder(attacker: str) -> str:
-    """The folder, inside that of a target or an answer, of the part that is dealt to one attacker alone."""
+    """Return the folder, inside that of a target or an answer, of the part that is dealt to one attacker alone."""
     return f"for_{attacker}"
 
 
@@ -284,7 +284,7 @@ class ContestFolder:
         return read_folder(self._place) if isinstance(self._place, Path) else self._place
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of this name; contest.json and READMEs count too."""
+        """Return whether there is a file of this name; contest.json and READMEs count too."""
         if isinstance(self._place, Path):
             return os.path.lexists(self._place / name)
         return name in self._place

@@ -181,7 +181,7 @@ class Utility:
         )
 
     def with_grades(self, grades: Utility | None) -> Utility:
-        """These scores and those that only the judge can compute."""
+        """Return these scores and those that only the judge can compute."""
         if grades is None:
             return self
         scores, thresholds = (
@@ -191,7 +191,7 @@ class Utility:
         return Utility(scores, thresholds, (*self.notices, *grades.notices))
 
     def measurements(self) -> tuple[Measurement, ...]:
-        """Every score with its verdict, as documents keep it."""
+        """Return every score with its verdict, as documents keep it."""
         return tuple(self._measurement(name, score) for name, score in self.scores.items())
 
     def _measurement(self, name: str, score: Score) -> Measurement:
@@ -208,7 +208,7 @@ class Utility:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The stable JSON object of ``measure``."""
+        """Return the stable JSON object of ``measure``."""
         return {
             "valid": True,
             "passes": self.passes,
@@ -225,7 +225,7 @@ class Utility:
 
 
 def json_number(value: float) -> float | str:
-    """A number as JSON holds it: infinity is the string "inf", and there is no NaN."""
+    """Return a number as JSON holds it: infinity is the string "inf", and there is no NaN."""
     if math.isnan(value):
         raise ValueError("a score came out as NaN")
     return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
@@ -279,15 +279,15 @@ class Credit:
         return self.share(self.hits)
 
     def share(self, earned: float) -> float:
-        """What was earned as a share of what could be: 0 for the least, 1 for the most."""
+        """Return what was earned as a share of what could be: 0 for the least, 1 for the most."""
         return (earned - self.least) / (self.of - self.least) if self.of > self.least else 0.0
 
     def public(self) -> Credit:
-        """The credit without what stays with the answers."""
+        """Return the credit without what stays with the answers."""
         return Credit(self.hits, self.of, self.chance, self.constant, self.details, {}, self.least)
 
     def as_json(self) -> dict[str, Any]:
-        """The stable JSON object of the command line."""
+        """Return the stable JSON object of the command line."""
         out: dict[str, Any] = {
             "hits": json_number(self.hits),
             "of": json_number(self.of),

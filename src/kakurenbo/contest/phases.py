@@ -63,13 +63,13 @@ class FilePattern:
     attachment: bool = False
 
     def names(self, **fields: str) -> list[str]:
-        """The names of all such files of one entry."""
+        """Return the names of all such files of one entry."""
         return [self.name(**{**fields, "number": str(number)}) for number in self.numbers] or [
             self.name(**fields)
         ]
 
     def name(self, **fields: str) -> str:
-        """The file name with these fields; an optional one that is not given stays away."""
+        """Return the file name with these fields; an optional one that is not given stays away."""
 
         def put(place: re.Match[str]) -> str:
             dash, key = place.groups()
@@ -78,7 +78,7 @@ class FilePattern:
         return _PLACE.sub(put, self.template)
 
     def parse(self, name: str) -> dict[str, str] | None:
-        """The fields of a file name, packed or not; None where it is not such a name."""
+        """Return the fields of a file name, packed or not; None where it is not such a name."""
         match = self._expression.fullmatch(name)
         return (
             None
@@ -181,11 +181,11 @@ class Phase:
     cost: float = 1.0
 
     def ways(self) -> list[list[FilePattern]]:
-        """The parts of an entry, each with the ways to hand it in: first as the rules say, then what may come in its place."""
-        own = [pattern for pattern in self.files if not pattern.instead_of]
+        """Return the parts of an entry, each with the ways to hand it in: first as the rules say, then what may come in its place."""
         return [
-            [one, *(other for other in self.files if other.instead_of == one.template)]
-            for one in own
+            [part, *(other for other in self.files if other.instead_of == part.template)]
+            for part in self.files
+            if not part.instead_of
         ]
 
     @property
@@ -199,7 +199,7 @@ class Phase:
         return name.removesuffix(".gz").endswith(endings)
 
     def takes_no_zip(self, name: str) -> bool:
-        """Whether a file calls itself a zip in a phase that has no zips."""
+        """Return whether a file calls itself a zip in a phase that has no zips."""
         return name.lower().endswith(".zip") and not any(
             pattern.template.endswith(".zip") for pattern in self.files
         )
@@ -218,7 +218,7 @@ ANONYMIZE, ATTACK = "anonymize", "attack"
 
 
 def size_limit(patterns: Sequence[FilePattern], name: str) -> int:
-    """How large a file of this name may be; one of an unknown name, of which the check will tell, as large as any."""
+    """Return how large a file of this name may be; one of an unknown name, of which the check will tell, as large as any."""
     fitting = [pattern.max_bytes for pattern in patterns if pattern.parse(name) is not None]
     return max(fitting or [pattern.max_bytes for pattern in patterns])
 

@@ -80,7 +80,7 @@ class Preparation:
     report: Mapping[str, Any]
 
     def files(self) -> dict[str, bytes]:
-        """All folders as one tree."""
+        """Return all folders as one tree."""
         return {
             f"{folder}/{name}": data
             for folder, files in self.folders.items()
@@ -127,7 +127,7 @@ class Secrets(Generic[H]):
         return self.round.stream("team", self.team, *names)
 
     def read(self, name: str, reader: Callable[[Source], V]) -> V:
-        """A file of the team's secrets, of the round's, or of what all attackers get; parsed once per round."""
+        """Return a file of the team's secrets, of the round's, or of what all attackers get; parsed once per round."""
         return self.round.read(name, reader, self.team)
 
 

@@ -53,25 +53,25 @@ def readme_files(rules: AnyRulebook, facts: ContestFacts, names: Iterable[str]) 
 
 def threshold_texts(rules: AnyRulebook, language: str) -> list[str]:
     """Return every threshold that holds, with its direction."""
-    found = []
+    texts = []
     for name, value in rules.threshold_values().items():
         if value is not None:
             code = "readme.at_most" if name in rules.upper_bounds else "readme.at_least"
-            found.append(render(code, {"name": name, "value": f"{value:g}"}, language).message)
-    return found
+            texts.append(render(code, {"name": name, "value": f"{value:g}"}, language).message)
+    return texts
 
 
 def submission_texts(phase: Phase, language: str) -> list[str]:
     """Return how often a team may submit in a phase, and which submissions are scored."""
     tries = phase.tries
     limits = {"in_all": tries.in_all, "per_day": tries.per_day, "per_target": tries.per_target}
-    given = [
+    lines = [
         render(f"readme.{name}", {"count": count}, language).message
         for name, count in limits.items()
         if count
     ]
     counts = render(f"readme.counts.{phase.counts.value}", {"keep": phase.keep}, language).message
-    return [*(given or [render("readme.no_limit", {}, language).message]), counts]
+    return [*(lines or [render("readme.no_limit", {}, language).message]), counts]
 
 
 def judges_text(rulebook: str, judges: Sequence[str], language: str) -> str:

@@ -142,18 +142,18 @@ class Refusal:
 
 def limit_refusals(refusals: Sequence[Refusal]) -> list[Refusal]:
     """Keep the first twenty refusals of each team, and one that says how many more there are."""
-    total, seen = Counter(refusal.team for refusal in refusals), Counter[str]()
-    kept: list[Refusal] = []
+    listed: list[Refusal] = []
+    total, count = Counter(refusal.team for refusal in refusals), Counter[str]()
     for refusal in refusals:
         team = refusal.team
-        seen[team] += 1
-        if seen[team] <= LISTED_PER_FILE:
-            kept.append(refusal)
-        elif seen[team] == LISTED_PER_FILE + 1:
+        count[team] += 1
+        if count[team] <= LISTED_PER_FILE:
+            listed.append(refusal)
+        elif count[team] == LISTED_PER_FILE + 1:
             more, file = total[team] - LISTED_PER_FILE, team or "…"
             problems = Problems.of("release.more_refused", file, count=more)
-            kept.append(Refusal.of(team, file, problems))
-    return kept
+            listed.append(Refusal.of(team, file, problems))
+    return listed
 
 
 def recorded(problems: Iterable[Problem | str]) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ DOES_NOT_ATTACK = "does not attack"
 
 
 def team_of(target: str) -> str:
-    """The team of a target: ``07-2`` is the second table of team 07.
+    """Return the team of a target: ``07-2`` is the second table of team 07.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def team_of(target: str) -> str:
 
 
 def two_digits(name: str) -> str:
-    """A team or target by its number: column ``1`` and row ``01`` of a table are one; other names stay as they are.
+    """Return a team or target by its number: column ``1`` and row ``01`` of a table are one; other names stay as they are.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def by_number(team: str) -> tuple[tuple[int, str], ...]:
 
 
 def as_decimal(value: float) -> Fraction:
-    """A figure as people write it down, so that .1 + .2 ties with .15 + .15.
+    """Return a figure as people write it down, so that .1 + .2 ties with .15 + .15.
 
     Examples
     --------
@@ -143,11 +143,11 @@ class RoundResults:
         )
 
     def credit(self, target: str, attacker: str) -> Credit | None:
-        """What an attacker earned on a target; None where there was no valid guess."""
+        """Return what an attacker earned on a target; None where there was no valid guess."""
         return self.credits.get(target, {}).get(attacker)
 
     def share(self, target: str, attacker: str) -> Fraction:
-        """What an attacker earned on a target of what could be earned, exactly; 0 without a valid guess."""
+        """Return what an attacker earned on a target of what could be earned, exactly; 0 without a valid guess."""
         credit = self.credit(target, attacker)
         if credit is None or credit.of <= credit.least:
             return Fraction(0)
@@ -156,7 +156,7 @@ class RoundResults:
         )
 
     def without(self, targets: Iterable[str], why: str = DISQUALIFIED) -> RoundResults:
-        """The results with these targets, or all targets of these teams, out of play."""
+        """Return the results with these targets, or all targets of these teams, out of play."""
         out = dict(self.out)
         for name in targets:
             meant = [target for target in self.targets if name in (target, team_of(target))]
@@ -166,7 +166,7 @@ class RoundResults:
         return replace(self, out=out)
 
     def excluding(self, teams: Iterable[str]) -> RoundResults:
-        """The results with these teams shown but not ranked."""
+        """Return the results with these teams shown but not ranked."""
         teams = frozenset(teams)
         unknown = sorted(teams - {*map(team_of, self.targets), *self.attackers})
         if unknown:
@@ -234,7 +234,7 @@ def rank_scores(
     *,
     lowest_wins: bool = False,
 ) -> tuple[Standing, ...]:
-    """Teams by score, best first; equal scores share a rank; who has no score stands behind all others, without a rank.
+    """Rank teams by score, best first; equal scores share a rank, and teams without a score come last without a rank.
 
     Examples
     --------
@@ -257,17 +257,18 @@ def rank_scores(
 def shown_unranked(
     scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None = None
 ) -> tuple[Standing, ...]:
-    """Lines that stand below a ranking: organizers' attacks and teams, with their scores and notes but no rank."""
-    told = {
-        name: ", ".join(filter(None, (NOT_RANKED, (notes or {}).get(name, "")))) for name in scores
-    }
-    return tuple(
-        Standing(name, scores[name], None, told[name]) for name in sorted(scores, key=by_number)
-    )
+    """Return lines below a ranking: organizers' attacks and teams, with their scores and notes but no rank."""
+    lines = []
+    for name in sorted(scores, key=by_number):
+        note = (notes or {}).get(name, "")
+        lines.append(
+            Standing(name, scores[name], None, f"{NOT_RANKED}, {note}" if note else NOT_RANKED)
+        )
+    return tuple(lines)
 
 
 def awarded(ranking: Sequence[Standing], places: int = 3) -> tuple[str, ...]:
-    """The teams on the first places, ties included; never one without a rank.
+    """Return the teams on the first places, ties included; never one without a rank.
 
     Examples
     --------
@@ -278,30 +279,30 @@ def awarded(ranking: Sequence[Standing], places: int = 3) -> tuple[str, ...]:
 
 
 def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:
-    """Why a team has no release in play, as a note: ``disqualified``, or ``missing in pre, disqualified in main``."""
-    if not any(
-        team_of(target) == team for results in rounds.values() for target in results.targets
-    ):
+    """Return why a team has no release in play, as a note: ``disqualified``, or ``missing in pre, disqualified in main``."""
+    targets = {
+        name: [target for target in results.targets if team_of(target) == team]
+        for name, results in rounds.items()
+    }
+    if not any(targets.values()):
         return ONLY_ATTACKS
-    found = {}
-    for name, results in rounds.items():
-        own = [target for target in results.targets if team_of(target) == team]
-        if not own:
-            found[name] = MISSING
-        elif all(target in results.out for target in own):
-            found[name] = results.out[own[-1]]
+    reasons = {
+        name: rounds[name].out[known[-1]] if known else MISSING
+        for name, known in targets.items()
+        if all(target in rounds[name].out for target in known)
+    }
     if len(rounds) == 1:
-        return next(iter(found.values()), "")
-    return ", ".join(f"{why} in {name}" for name, why in found.items())
+        return "".join(reasons.values())
+    return ", ".join(f"{reason} in {name}" for name, reason in reasons.items())
 
 
 def why_no_attack(team: str, rounds: Mapping[str, RoundResults]) -> str:
-    """The note of a team that is among the attackers of no round; empty for one that is, whatever its guesses were worth."""
+    """Return the note of a team that is among the attackers of no round; empty for one that is, whatever its guesses were worth."""
     return "" if any(team in results.attackers for results in rounds.values()) else DOES_NOT_ATTACK
 
 
 def weights_of(rounds: Iterable[str], weights: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
-    """The factor of each round: one round alone counts fully, several as the rules weigh them."""
+    """Return the factor of each round: one round alone counts fully, several as the rules weigh them."""
     names = list(rounds)
     if len(names) == 1:
         return {names[0]: Fraction(1)}
@@ -361,17 +362,12 @@ def check_team_names(problems: ProblemCollector, names: Sequence[str], row: int,
             return
 
 
-def sum_of_ranks(anonymization: int, attack: int) -> Fraction:
-    """Return the overall score of two ranks; the lowest wins."""
-    return Fraction(anonymization + attack)
-
-
 def rank_rounds(
     rounds: Mapping[str, RoundResults],
     scores: Mapping[str, RoundScores],
     weights: Mapping[str, Fraction],
     *,
-    overall: Callable[[int, int], Fraction] = sum_of_ranks,
+    overall: Callable[[int, int], Fraction] = lambda release, attack: Fraction(release + attack),
     lowest_wins: frozenset[str] = LOWEST_WINS,
     missing: Fraction = Fraction(0),
 ) -> Standings:
@@ -393,35 +389,29 @@ def rank_rounds(
     excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
     unranked = frozenset[str]().union(*(results.unranked for results in rounds.values()))
     teams = {team for results in rounds.values() for team in results.teams} - excluded
-
-    def anonymization(team: str) -> Fraction | None:
-        if not any(team in one.anonymization for one in scores.values()):
-            return None
-        parts = (
-            weights[name] * one.anonymization.get(team, missing) for name, one in scores.items()
-        )
-        return sum(parts, Fraction(0))
-
-    def attack(team: str) -> Fraction:
-        parts = (weights[name] * one.attack.get(team, Fraction(0)) for name, one in scores.items())
-        return sum(parts, Fraction(0))
-
-    notes = {team: why_out(team, rounds) for team in teams | excluded}
-    by_anonymization = rank_scores(
-        {team: anonymization(team) for team in teams},
-        notes,
-        lowest_wins="anonymization" in lowest_wins,
+    release_scores = _weighed(
+        {name: part.anonymization for name, part in scores.items()}, weights, missing
     )
-    no_attack = {team: why_no_attack(team, rounds) for team in teams}
-    by_attack = rank_scores({team: attack(team) for team in teams}, no_attack)
-    both = _overall_scores(by_anonymization, by_attack, overall)
-    by_overall = rank_scores(both, notes, lowest_wins="overall" in lowest_wins)
-    releases = {team: anonymization(team) for team in excluded if anonymization(team) is not None}
-    attackers = {
-        name: attack(name)
-        for name in unranked | excluded
-        if any(name in one.attack for one in scores.values())
+    attack_scores = _weighed({name: part.attack for name, part in scores.items()}, weights)
+    notes = {team: why_out(team, rounds) for team in teams | excluded}
+    is_low = {name: name in lowest_wins for name in ("anonymization", "overall")}
+    by_anonymization = rank_scores(
+        {team: release_scores.get(team) for team in teams},
+        notes,
+        lowest_wins=is_low["anonymization"],
+    )
+    by_attack = rank_scores(
+        {team: attack_scores.get(team, Fraction(0)) for team in teams},
+        {team: why_no_attack(team, rounds) for team in teams},
+    )
+    attack_ranks = {line.team: line.rank or 0 for line in by_attack}
+    totals = {
+        line.team: None if line.rank is None else overall(line.rank, attack_ranks[line.team])
+        for line in by_anonymization
     }
+    by_overall = rank_scores(totals, notes, lowest_wins=is_low["overall"])
+    releases = {team: release_scores[team] for team in excluded if team in release_scores}
+    attackers = {name: attack_scores[name] for name in unranked | excluded if name in attack_scores}
     # The overall score is made of two ranks: teams without ranks are shown without a score.
     without_ranks = dict.fromkeys(excluded & {*releases, *attackers})
     return Standings(
@@ -429,33 +419,32 @@ def rank_rounds(
         attack=by_attack + shown_unranked(attackers),
         overall=by_overall + shown_unranked(without_ranks, notes),
         awards={
-            "anonymization": _winners(by_anonymization, rounds, lowest_wins, "anonymization"),
+            "anonymization": _winners(by_anonymization, rounds, is_low["anonymization"]),
             "attack": awarded(by_attack),
-            "overall": _winners(by_overall, rounds, lowest_wins, "overall"),
+            "overall": _winners(by_overall, rounds, is_low["overall"]),
         },
         lower_is_better=lowest_wins,
     )
 
 
-def _overall_scores(
-    by_anonymization: tuple[Standing, ...],
-    by_attack: tuple[Standing, ...],
-    overall: Callable[[int, int], Fraction],
-) -> dict[str, Fraction | None]:
-    places = {line.team: line.rank for line in by_attack}
-    scores: dict[str, Fraction | None] = {}
-    for line in by_anonymization:
-        place = places[line.team]
-        is_ranked = line.rank is not None and place is not None
-        scores[line.team] = overall(line.rank, place) if is_ranked else None  # type: ignore[arg-type]
-    return scores
+def _weighed(
+    scores: Mapping[str, Mapping[str, Fraction]],
+    weights: Mapping[str, Fraction],
+    missing: Fraction = Fraction(0),
+) -> dict[str, Fraction]:
+    """Return the weighed sum of each team's scores over the rounds; ``missing`` counts where a round has none."""
+    teams = {team for known in scores.values() for team in known}
+    return {
+        team: sum(
+            (weights[name] * known.get(team, missing) for name, known in scores.items()),
+            Fraction(0),
+        )
+        for team in teams
+    }
 
 
 def _winners(
-    ranking: tuple[Standing, ...],
-    rounds: Mapping[str, RoundResults],
-    lowest_wins: frozenset[str],
-    name: str,
+    ranking: tuple[Standing, ...], rounds: Mapping[str, RoundResults], lowest_wins: bool
 ) -> tuple[str, ...]:
     """Return who wins a prize among those who were not disqualified in any round."""
     disqualified = {
@@ -465,4 +454,4 @@ def _winners(
         if reason == DISQUALIFIED
     }
     scores = {line.team: line.score for line in ranking if line.team not in disqualified}
-    return awarded(rank_scores(scores, lowest_wins=name in lowest_wins))
+    return awarded(rank_scores(scores, lowest_wins=lowest_wins))

@@ -108,21 +108,21 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return str(getattr(self, "round", self.rounds[0]))
 
     def for_round(self, name: str) -> Self:
-        """These rules for one of the rounds: with the parameter ``round`` set, where the rulebook has one."""
+        """Return these rules for one of the rounds: with the parameter ``round`` set, where the rulebook has one."""
         if any(described.name == "round" for described in parameters_of(type(self))):
             return self.with_parameters(round=name)
         return self
 
     def settings(self) -> dict[str, Any]:
-        """The options that make a contest what it is, as ``contest.json`` records them."""
+        """Return the options that make a contest what it is, as ``contest.json`` records them."""
         return {name: getattr(self, name) for name in self.options.get("prepare", ())}
 
     def under(self, facts: ContestFacts | None) -> Self:
-        """These rules as a contest's own ``contest.json`` fixes them; options that were given explicitly stay."""
+        """Return these rules as a contest's own ``contest.json`` fixes them; options that were given explicitly stay."""
         return self if facts is None else self.defaulting(facts.settings)
 
     def in_folder(self, path: Path) -> Self:
-        """These rules as the folder (or the folder of the file) at ``path`` fixes them."""
+        """Return these rules as the folder (or the folder of the file) at ``path`` fixes them."""
         return self.under(read_facts(path, self.name))
 
     def threshold_values(self) -> Mapping[str, float | None]:
@@ -138,11 +138,11 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return ()
 
     def phase(self, name: str) -> Phase:
-        """What the contest declares of the phase ``anonymize`` or ``attack``."""
+        """Return what the contest declares of the phase ``anonymize`` or ``attack``."""
         return next(phase for phase in self.phases if phase.name == name)
 
     def field(self) -> tuple[Player, ...]:
-        """Who plays where nobody is named: the same whatever the options, unless a rulebook says otherwise."""
+        """Return who plays where nobody is named: the same whatever the options, unless a rulebook says otherwise."""
         return self.default_players
 
     @property
@@ -176,7 +176,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     @abstractmethod
     def read_release(self, handout: H, sources: Sequence[Source]) -> S:
-        """A submission from the submitted files of one entry, without its attachments."""
+        """Read a submission from the submitted files of one entry, without its attachments."""
 
     def check_attachments(self, sources: Sequence[Source]) -> Any:
         """Read the attachments of an entry (``FilePattern.attachment``), as :meth:`attach` takes them."""
@@ -201,7 +201,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         raise UsageError("error.no_repair", rulebook=self.name)
 
     def is_unchanged(self, handout: H, release: Release) -> bool:
-        """Whether a release is the handout's own data."""
+        """Return whether a release is the handout's own data."""
         return False
 
     def packed_files(self, handout: H, files: Files) -> Files:
@@ -228,7 +228,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     @abstractmethod
     def read_guess(self, form: F, source: Source) -> G:
-        """One guess at one target, checked against the rules without the answer."""
+        """Read one guess at one target, checked against the rules without the answer."""
 
     def guess_bytes(self, guess: G) -> bytes:
         """Return the file of a guess; by default the numbers in its array ``rows``."""
@@ -283,7 +283,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return Target(facts.target if facts else "", knowledge, rules.guess_form(knowledge))
 
     def guess_files(self, guesses: Mapping[str, G], attacker: str) -> Files:
-        """The files an attacker would submit for these guesses, one per target unless a contest has one for all."""
+        """Return the files an attacker would submit for these guesses, one per target unless a contest has one for all."""
         return {
             self.guess_pattern.name(
                 target=target, attacker=attacker, round=self.round_name
@@ -301,27 +301,27 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
 
     @abstractmethod
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        """The data of a round: handouts, what attackers get beside the targets, secrets."""
+        """Draw the data of a round: handouts, what attackers get beside the targets, secrets."""
 
     @abstractmethod
     def publish(self, secrets: Secrets[H], submission: S) -> Publication:
-        """What attackers get of one team's release, and the answer; a function of the seed, the team and the release alone."""
+        """Return what attackers get of one team's release, and the answer; a function of the seed, the team and the release alone."""
 
     @abstractmethod
     def read_answer(self, folder: Path | ContestFolder) -> A:
-        """The secret answer of one target: its folder ``answers/NN``, or the file in it."""
+        """Read the secret answer of one target: its folder ``answers/NN``, or the file in it."""
 
     def answer_form(self, answer: A) -> F:
         """Return what a guess at a target must look like, from its answer; by default the answer itself."""
         return cast(F, answer)
 
     def answer_for(self, answer: A, attacker: str) -> A:
-        """The answer to what one attacker was given, where the contest deals a part to each; else it is the same for all."""
+        """Return the answer to what one attacker was given, where the contest deals a part to each; else it is the same for all."""
         return answer
 
     @abstractmethod
     def score_guess(self, answer: A, guess: G) -> Credit:
-        """What one guess earns."""
+        """Score one guess."""
 
     def secret_measures(self, secrets: Secrets[H], submission: S) -> Utility | None:
         """Figures of a release that need a secret, such as a hidden test set; None where the contest has none."""
@@ -330,7 +330,7 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def generate(
         self, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
-        """The contest's generator on its own: a table of so many rows, and how close it is to its source."""
+        """Run the contest's generator on its own: return a table of so many rows, and how close it is to its source."""
         raise UsageError("error.no_generator", rulebook=self.name)
 
     def generate_from(
@@ -342,11 +342,11 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
     def sample(
         self, source: Source, rate: float, rng: np.random.Generator
     ) -> tuple[bytes, Sequence[int]]:
-        """The contest's sampling function on its own: a share of a table's rows, and their numbers from 0."""
+        """Run the contest's sampling function on its own: return a share of a table's rows, and their numbers from 0."""
         raise UsageError("error.no_sampler", rulebook=self.name)
 
     def scope(self, what: str) -> str:
-        """What commitments are for."""
+        """Return what commitments are for."""
         return f"{self.name} {self.round_name} {what}"
 
     def stream(self, seed: int, *names: str) -> np.random.Generator:
@@ -361,11 +361,11 @@ class Rulebook(Method, ABC, Generic[H, S, K, F, A, G]):
         return rank_rounds(rounds, scores, self.weighed(rounds))
 
     def read_published(self, source: Source) -> RoundResults:
-        """The results of a round from a table that the contest published; a rulebook whose contest had one reads it."""
+        """Read the results of a round from a table that the contest published; a rulebook whose contest had one reads it."""
         raise InputError.of("results.no_table", source.name, rulebook=self.name)
 
     def weighed(self, rounds: Mapping[str, RoundResults]) -> Mapping[str, Fraction]:
-        """The factor of each round that is ranked."""
+        """Return the factor of each round that is ranked."""
         return weights_of(rounds, self.weights)
 
 
@@ -379,18 +379,14 @@ AnyMethod = Anonymizer | Attack[Any, Any]
 
 
 def fits(rulebook: type[AnyRulebook], method: type[AnyMethod]) -> bool:
-    """Whether a method, with parameters of some kind, plays a rulebook.
-
-    An anonymizer does where it accepts the schema of the tables that it would be given, an attack where the knowledge that
-    the rulebook gives is the one it takes.
-    """
+    """Return whether an anonymizer accepts a rulebook's schema, or an attack takes the knowledge that it gives."""
     if issubclass(method, Anonymizer):
         return method.accepts(rulebook.schema)
     return issubclass(rulebook.knowledge, method.knowledge)
 
 
 def misfit(rulebook: type[AnyRulebook], method: AnyMethod) -> str | Message:
-    """Why a method with its parameters does not play a rulebook, as the end of a sentence; empty where it does."""
+    """Return why a method with its parameters does not play a rulebook, as the end of a sentence; empty where it does."""
     if not fits(rulebook, type(method)):
         return Message("misfit.contest", {"rulebook": rulebook.name})
     reason = method.unfit(rulebook.schema) if isinstance(method, Anonymizer) else ""
@@ -398,9 +394,6 @@ def misfit(rulebook: type[AnyRulebook], method: AnyMethod) -> str | Message:
 
 
 def rulebooks_for(method: type[AnyMethod]) -> tuple[str, ...]:
-    """Names of the installed rulebooks that a method plays."""
-    return tuple(
-        name
-        for name in registry.names("rulebooks")
-        if fits(registry.load("rulebooks", name), method)
-    )
+    """Return the names of the installed rulebooks that a method plays."""
+    names = registry.names("rulebooks")
+    return tuple(name for name in names if fits(registry.load("rulebooks", name), method))

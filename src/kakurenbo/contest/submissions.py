@@ -86,12 +86,12 @@ def list_submission(path: Path) -> SubmittedFiles:
 
 
 def folders_in(entries: Iterable[Path]) -> frozenset[str]:
-    """The names of those entries that are folders themselves, and no links to one."""
+    """Return the names of those entries that are folders themselves, and no links to one."""
     return frozenset(entry.name for entry in entries if entry.is_dir() and not entry.is_symlink())
 
 
 def is_ignored(name: str) -> bool:
-    """Whether a file manager put this file or folder there, or it is the README of a handout.
+    """Return whether a file manager put this file or folder there, or it is the README of a handout.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def is_ignored(name: str) -> bool:
 
 
 def is_unsafe(name: str) -> bool:
-    """Whether some system or program would take a file of this name for something else, or keep it under another one.
+    """Return whether some system or program would take a file of this name for something else, or keep it under another one.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def is_unsafe(name: str) -> bool:
 
 
 def printable_name(name: str) -> str:
-    """A file name that can be shown and written, whatever it is made of.
+    """Return a file name that can be shown and written, whatever it is made of.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def printable_name(name: str) -> str:
 
 
 def _refusal_code(entry: Path) -> str | None:
-    """Why an entry of a folder is no file that could be judged; None where it is one."""
+    """Return why an entry of a folder is no file that could be judged; None where it is one."""
     if printable_name(entry.name) != entry.name:
         return "release.bad_name"
     mode = entry.lstat().st_mode

@@ -48,7 +48,7 @@ class Mechanism:
                 )
 
     def then(self, later: Mechanism | None) -> Mechanism | None:
-        """One mechanism after the other; unknown where the later one is."""
+        """Chain one mechanism after the other; unknown where the later one is."""
         if later is None:
             return None
         chained = {
@@ -128,18 +128,18 @@ class Release:
         claims: Mapping[str, float] | None = None,
         rows: NDArray[np.int64] | None = None,
     ) -> Release:
-        """A release of a single table."""
+        """Return a release of a single table."""
         return cls((table,), mechanism, dict(claims or {}), rows)
 
     @classmethod
     def keeping(
         cls, table: Table, kept: NDArray[np.bool_], claims: Mapping[str, float] | None = None
     ) -> Release:
-        """The rows of a table for which ``kept`` says so, as they are."""
+        """Return the rows of a table for which ``kept`` says so, as they are."""
         return cls.of(table.take(kept), claims=claims, rows=np.flatnonzero(kept))
 
     def following(self, earlier: Release) -> Release:
-        """This release of a later step, with its rows counted as the input of the ``earlier`` step has them."""
+        """Return this release of a later step, with its rows counted as the input of the ``earlier`` step has them."""
         if earlier.rows is None:
             return self
         return replace(self, rows=earlier.rows if self.rows is None else earlier.rows[self.rows])
@@ -161,7 +161,7 @@ class Anonymizer(Method, ABC):
 
     @classmethod
     def accepts(cls, schema: Schema) -> bool:
-        """Whether this method, with parameters of some kind, can run on tables of ``schema``.
+        """Return whether this method, with parameters of some kind, can run on tables of ``schema``.
 
         Unless a method says otherwise it takes every table whose columns are all categories or ranges of integers. The tables
         may have fewer levels in a category than ``schema`` has; names and kinds of columns are the same.
@@ -169,11 +169,11 @@ class Anonymizer(Method, ABC):
         return all(isinstance(column, Category | Integer) for column in schema)
 
     def unfit(self, schema: Schema) -> str | Message:
-        """Why this method with these parameters does not fit tables of ``schema``; empty where it does."""
+        """Return why this method with these parameters does not fit tables of ``schema``; empty where it does."""
         return "" if self.accepts(schema) else Message("misfit.columns")
 
     def lacking(self) -> str | Message:
-        """What must be installed before this method can run, in a sentence; empty where everything is there."""
+        """Return what must be installed before this method can run, in a sentence; empty where everything is there."""
         return ""
 
     @abstractmethod
@@ -181,11 +181,11 @@ class Anonymizer(Method, ABC):
         """Anonymize ``table`` with randomness from ``rng`` only."""
 
     def after(self, original: Table, release: Release, rng: np.random.Generator) -> Release:
-        """This method as a later step: on what earlier steps made of ``original``, which a repair compares with."""
+        """Run this method as a later step, on what earlier steps made of ``original``, which a repair compares with."""
         return self(release.table, rng)
 
     def mechanism(self, table: Table) -> Mechanism | None:
-        """The mechanism this method would use, with ``table`` in place of the original where it looks at data.
+        """Return the mechanism this method would use, with ``table`` in place of the original where it looks at data.
 
         Attackers are given this for a method that was declared in the questionnaire: they have only the release.
         """
@@ -211,14 +211,14 @@ class Attack(Method, ABC, Generic[Knowledge, Guess]):
 
 
 def has_columns(schema: Schema, wanted: Schema) -> bool:
-    """Whether ``schema`` has a column of the same name and kind for each of the ``wanted`` ones; it may have more."""
+    """Return whether ``schema`` has a column of the same name and kind for each of the ``wanted`` ones; it may have more."""
     return all(
         column.name in schema and isinstance(schema[column.name], type(column)) for column in wanted
     )
 
 
 def unknown_column(schema: Schema, names: Iterable[str] | None) -> str | Message:
-    """What to say of the first name that is no column of ``schema``; empty where all are.
+    """Return what to say of the first name that is no column of ``schema``; empty where all are.
 
     Examples
     --------

@@ -19,6 +19,7 @@ from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.messages import Message, text
 
 T = TypeVar("T")
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _KEY = "kakurenbo.parameter"
 _KINDS = {
     int: "expects.whole",
@@ -97,7 +98,7 @@ class Parameter:
         return Message("expects.or_words", {"expectation": expected, "words": self.words})
 
     def parse(self, given: str) -> object:
-        """The value that ``given`` of a command line or a file stands for."""
+        """Return the value that ``given`` of a command line or a file stands for."""
         if self.optional and given.lower() == "none":
             return None
         if given.lower() in self.words:
@@ -106,14 +107,7 @@ class Parameter:
             if self.kind is tuple:
                 return tuple(part.strip() for part in given.split(",") if part.strip())
             if self.kind is bool:
-                return {
-                    "true": True,
-                    "yes": True,
-                    "1": True,
-                    "false": False,
-                    "no": False,
-                    "0": False,
-                }[given.lower()]
+                return _FLAGS[given.lower()]
             return self.kind(given)
         except (ValueError, KeyError):
             raise ParameterError(self.name, self.expectation, given) from None
@@ -126,28 +120,16 @@ class Parameter:
     def _permits(self, value: object) -> bool:
         if value is None:
             return self.optional
-        if self.kind is float:
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float)
-                or not math.isfinite(value)
-            ):
-                return False
-        elif self.kind is int:
-            if isinstance(value, bool) or not isinstance(value, int):
-                return False
-        elif self.kind is tuple:
+        if self.kind is tuple:
             return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
-        elif not isinstance(value, self.kind):
-            return False
-        if self.choices and value not in self.choices:
+        kinds = (int, float) if self.kind is float else self.kind
+        if not isinstance(value, kinds) or isinstance(value, bool) is not (self.kind is bool):
             return False
         if isinstance(value, int | float):
-            if self.low is not None and value < self.low:
-                return False
-            if self.high is not None and value > self.high:
-                return False
-        return True
+            low = -math.inf if self.low is None else self.low
+            high = math.inf if self.high is None else self.high
+            return math.isfinite(value) and low <= value <= high
+        return not self.choices or value in self.choices
 
 
 def parameter(
@@ -160,7 +142,7 @@ def parameter(
     none: str = "",
     words: tuple[str, ...] = (),
 ) -> Any:
-    """A dataclass field that describes itself; limits are inclusive, and ``none`` says what ``None`` stands for."""
+    """Declare a dataclass field that describes itself; limits are inclusive, and ``none`` says what ``None`` stands for."""
     described = {
         "meaning": meaning,
         "low": low,
@@ -199,7 +181,7 @@ class Method:
         return self._given
 
     def with_parameters(self, **changes: object) -> Self:
-        """The same method with some parameters changed: given are those that were, and the changed ones.
+        """Return the same method with some parameters changed: given are those that were, and the changed ones.
 
         Raises
         ------
@@ -210,7 +192,7 @@ class Method:
         return self._changed(changes, self.given | changes.keys())
 
     def defaulting(self, values: Mapping[str, object]) -> Self:
-        """The same method with other values for the parameters that were not given explicitly; other names are ignored.
+        """Return the same method with other values for the parameters that were not given explicitly; other names are ignored.
 
         What was given stays as it is, and what is filled in does not count as given.
 
@@ -235,7 +217,7 @@ class Method:
 
 
 def parameters_of(method: type) -> tuple[Parameter, ...]:
-    """The parameters of a method in the order they are declared."""
+    """Return the parameters of a method in the order they are declared."""
     if method not in _DESCRIBED:  # type hints are evaluated, which takes a while
         _DESCRIBED[method] = _parameters_of(method)
     return _DESCRIBED[method]
@@ -261,7 +243,7 @@ def _parameters_of(method: type) -> tuple[Parameter, ...]:
 
 
 def make(method: type[T], given: Mapping[str, str]) -> T:
-    """An instance of ``method`` from texts, as the command line and contest files give them.
+    """Make an instance of ``method`` from texts, as the command line and contest files give them.
 
     Raises
     ------

@@ -31,12 +31,12 @@ class DuplicateName(KakurenboError):
 
 
 def names(group: str) -> tuple[str, ...]:
-    """The installed names of a group (``"anonymizers"``, ``"attacks"`` or ``"rulebooks"``), sorted."""
+    """Return the installed names of a group (``"anonymizers"``, ``"attacks"`` or ``"rulebooks"``), sorted."""
     return tuple(sorted(_declared(group)))
 
 
 def load(group: str, name: str) -> Any:
-    """The class or object that is registered as ``name``.
+    """Load the class or object that is registered as ``name``.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def _base(group: str) -> type:
 
 
 def nearest_name(typed: str, known: Iterable[str]) -> str:
-    """The known name that was probably meant; empty where none is near. Letters in another order are nearer than other letters.
+    """Return the known name that was probably meant, or an empty text. Letters in another order are nearer than other letters.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def build(group: str, text: str, *, files: bool = False) -> Any:
 
 
 def settings_of(text: str) -> dict[str, str]:
-    """Values by parameter, as they are written; a part without ``=`` belongs to the list before it.
+    """Return values by parameter, as they are written; a part without ``=`` belongs to the list before it.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def settings_of(text: str) -> dict[str, str]:
 
 
 def name_of(text: str) -> str:
-    """The registered name in a text that :func:`build` takes.
+    """Return the registered name in a text that :func:`build` takes.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def name_of(text: str) -> str:
 
 
 def describe(method: Any) -> str:
-    """The text from which :func:`build` makes the same method again, without its registered name."""
+    """Return the text from which :func:`build` makes the same method again, without its registered name."""
     parts = []
     for described in parameters_of(type(method)):
         value = getattr(method, described.name)

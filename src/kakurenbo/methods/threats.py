@@ -20,7 +20,7 @@ _EXACT = 2.0**53  # below it every whole number is a float of its own
 
 
 def whole_numbers(parameter: str, values: ArrayLike) -> NDArray[np.int64]:
-    """A guess in numbers as an array of its own, or one short sentence on what it holds instead.
+    """Return a guess in numbers as an array of its own, or one short sentence on what it holds instead.
 
     Raises
     ------

@@ -1,6 +1,7 @@
-"""Merkle tree, log, signed receipts.
+"""Log, receipts, verification of archives.
 
-Needs neither a judge nor a database: a receipt or an archive is checked with this package alone.
+Needs neither a judge nor a database: a receipt or an archive is checked with this package and the contest's rulebook alone. The
+names below are the log; `kakurenbo.proofs.verify` checks a whole archive.
 """
 
 from kakurenbo.proofs.log import Checkpoint, ProofError, content_digest, entry_bytes, leaf_of

@@ -500,4 +500,6 @@ def parse_document(data: bytes) -> Document:
     msgspec.DecodeError
         Where it is not JSON.
     """
-    return msgspec.json.decode(data, type=Document)
+    document = msgspec.json.decode(data, type=Document)
+    msgspec.convert(document.manifest.get("contest", {}), ContestRecord)  # has the declared types
+    return document

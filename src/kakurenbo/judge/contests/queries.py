@@ -14,10 +14,10 @@ from kakurenbo.judge.accounts.rules import digest_of
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, Entry, Invite, Phase, PhaseState, Round, Team
 from kakurenbo.judge.contests.permissions import Anybody
-from kakurenbo.judge.contests.quotas import Left, Quota
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.submissions.models import TAKES_A_TRY, Submission
 from kakurenbo.judge.submissions.queries import targets_of
+from kakurenbo.proofs.quotas import Left, Quota
 
 _TOGETHER = 10
 """The part of a phase within which teams come that come together."""

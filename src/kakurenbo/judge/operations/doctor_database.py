@@ -174,7 +174,7 @@ def clock(_order: Order) -> Found:
 
 def fingerprints(_order: Order) -> Found:
     """What scores here is what scored before, in contests that are not over."""
-    from kakurenbo.judge.scoring.fingerprint import fingerprint_of  # with the rulebook
+    from kakurenbo.proofs.fingerprint import fingerprint_of  # with the rulebook
 
     other: list[str] = []
     rounds = list(

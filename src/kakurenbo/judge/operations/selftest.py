@@ -39,12 +39,12 @@ from kakurenbo.judge.operations.selftest_entries import (
     right_guess,
 )
 from kakurenbo.judge.scoring.models import Earned, Job, JobState, Judging, Target
-from kakurenbo.judge.scoring.steps import INVALID
 from kakurenbo.judge.scoring.worker import Worker
 from kakurenbo.judge.submissions import rules as submissions
 from kakurenbo.judge.submissions import store
 from kakurenbo.judge.submissions.models import Submission
 from kakurenbo.methods import registry
+from kakurenbo.proofs.judging import INVALID
 
 _ZONE, _SMALL = "UTC", "small"
 STEPS = PREPARE, RELEASES, GUESSES = "prepare", "releases", "guesses"

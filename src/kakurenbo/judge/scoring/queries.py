@@ -212,7 +212,7 @@ def _rejudged(submission: Submission, *, figures: bool, ended: bool) -> list[dic
 
 def judged_by_others(contest: Contest) -> dict[str, int]:
     """By round, how many entries count by another scorer than the one that is installed here; no round without any."""
-    from kakurenbo.judge.scoring.fingerprint import fingerprint_of  # with the rulebook
+    from kakurenbo.proofs.fingerprint import fingerprint_of  # with the rulebook
 
     installed = fingerprint_of({"name": contest.rulebook, "options": contest.options})
     others = Judging.objects.filter(

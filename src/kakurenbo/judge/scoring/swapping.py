@@ -24,9 +24,9 @@ from kakurenbo.judge.scoring.models import (
 )
 from kakurenbo.judge.scoring.rejudging import JUDGED, jobs_of, rounds_of
 from kakurenbo.judge.scoring.results import ANONYMIZE, ATTACK, gathered
-from kakurenbo.judge.scoring.steps import settled
 from kakurenbo.judge.submissions import queries as submissions
 from kakurenbo.judge.submissions.models import Submission
+from kakurenbo.proofs.judging import settled
 
 Gathered = dict[str, dict[str, Any]]
 

@@ -29,13 +29,13 @@ from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Entry, Phase, PhaseState
 from kakurenbo.judge.contests.planning import told_time
 from kakurenbo.judge.contests.queries import quota_left, quota_of, tries_by_target
-from kakurenbo.judge.contests.quotas import RATE, RATE_SPAN, Left
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring import rules as scoring_rules
 from kakurenbo.judge.scoring.models import JobKind
 from kakurenbo.judge.submissions.models import UNDER_WAY, Blob, State, Submission, SubmittedFile
 from kakurenbo.judge.submissions.queries import name_fields, targets_of
 from kakurenbo.judge.trust import rules as trust
+from kakurenbo.proofs.quotas import RATE, RATE_SPAN, Left
 
 _TARGET, _NUMBER, _TRY = "{target}", "{number}", "{-try}"
 _NAMED_OF_A_KIND = 3

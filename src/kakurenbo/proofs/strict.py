@@ -10,7 +10,7 @@ from typing import Any
 
 from kakurenbo.core import json_bytes
 from kakurenbo.core.messages import shorten
-from kakurenbo.verification.differences import Difference
+from kakurenbo.proofs.differences import Difference
 
 _SHOWN, _LONGEST = 40, 200
 """So many characters are shown from where a file is not as the judge writes it, and of a value."""

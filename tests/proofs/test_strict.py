@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from kakurenbo.core import json_bytes
 from kakurenbo.core.errors import UsageError
-from kakurenbo.verification import Archive, Difference, strict
-from kakurenbo.verification.archive import LogFile, RejudgingRow
+from kakurenbo.proofs import strict
+from kakurenbo.proofs.archive import Archive, LogFile, RejudgingRow
+from kakurenbo.proofs.differences import Difference
 
 ROW = {
     "id": 1,

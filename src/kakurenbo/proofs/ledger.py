@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from kakurenbo.contest import team_of
+from kakurenbo.contest import ATTACK, team_of
+from kakurenbo.contest.releases import RELEASES_FILE
 from kakurenbo.proofs import content_digest
-from kakurenbo.verification.archive import LOG
-from kakurenbo.verification.differences import Difference
+from kakurenbo.proofs.archive import (
+    CONTEST,
+    EARNED,
+    LOG,
+    README,
+    REJUDGINGS,
+    STANDINGS,
+    SUBMISSIONS,
+    Archive,
+)
+from kakurenbo.proofs.differences import Difference
 
 _LIMITS = ("tries_in_all", "tries_per_day", "tries_per_target", "reset_hour", "visibility")
 _NOTHING = content_digest([])
@@ -23,14 +34,14 @@ class Judged:
     """A judging that the log tells of: its place in the log, and what was said of it."""
 
     number: int
-    told: Mapping[str, Any]
+    body: Mapping[str, Any]
 
 
 @dataclass
-class HandedIn:
+class LoggedSubmission:
     """A submission as the log tells it."""
 
-    told: Mapping[str, Any]
+    body: Mapping[str, Any]
     withdrawn: bool = False
     chosen_at: str | None = None
     judged: list[Judged] = field(default_factory=list)
@@ -38,8 +49,9 @@ class HandedIn:
     @property
     def folder(self) -> str:
         """Where its files lie in the archive."""
-        told = self.told
-        return f"rounds/{told['round']}/submissions/{told['team']}/{told['phase']}/{told['number']:04d}"
+        body = self.body
+        place = f"{body['team']}/{body['phase']}/{body['number']:04d}"
+        return f"rounds/{body['round']}/submissions/{place}"
 
 
 @dataclass
@@ -47,13 +59,13 @@ class Sealed:
     """A release that was sealed: its place in the log, what was said, and why its team was out by then (empty: it was not)."""
 
     number: int
-    told: Mapping[str, Any]
+    body: Mapping[str, Any]
     reason: str
 
     @property
     def passed_over(self) -> bool:
         """Whether nothing was sealed, because the team was out."""
-        return bool(self.reason) and set(self.told["digests"].values()) == {_NOTHING}
+        return bool(self.reason) and set(self.body["digests"].values()) == {_NOTHING}
 
 
 @dataclass
@@ -67,26 +79,16 @@ class Ledger:
     entries: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     rounds: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     announcements: list[Mapping[str, Any]] = field(default_factory=list)
-    submissions: dict[str, HandedIn] = field(default_factory=dict)
+    submissions: dict[str, LoggedSubmission] = field(default_factory=dict)
     sealed: dict[tuple[str, str], Sealed] = field(default_factory=dict)
     final: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     rejudged: list[Mapping[str, Any]] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, entries: Sequence[Mapping[str, Any]]) -> Ledger:
-        """From the entries of a log, which belong to their leaves."""
-        ledger = cls()
-        for entry in entries:
-            note = _NOTES.get(entry["kind"])
-            if note is None:
-                continue
-            try:
-                note(ledger, entry)
-            except (KeyError, TypeError, ValueError, AttributeError):
-                raise Difference(
-                    "verification.bad_entry", LOG, f"entry {entry['number']}"
-                ) from None
-        return ledger
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """Add what an entry says happened; most errors of Python mean that it does not say it as it should."""
+        note = _NOTES.get(entry["kind"])
+        if note is not None:
+            note(self, entry)
 
     def _made(self, entry: Mapping[str, Any]) -> None:
         body = entry["body"]
@@ -148,7 +150,7 @@ class Ledger:
         self.announcements.append(entry["body"])
 
     def _received(self, entry: Mapping[str, Any]) -> None:
-        self.submissions[entry["body"]["submission"]] = HandedIn(entry["body"])
+        self.submissions[entry["body"]["submission"]] = LoggedSubmission(entry["body"])
 
     def _withdrawn(self, entry: Mapping[str, Any]) -> None:
         self.submissions[entry["body"]["submission"]].withdrawn = True
@@ -208,3 +210,62 @@ def moment(told: str | None) -> str | None:
     except ValueError:
         return told
     return at.astimezone(UTC).isoformat() if at and at.tzinfo else told
+
+
+# -- which files an archive may have ---------------------------------------------------------------------------------------
+
+_GUESSES = re.compile(
+    r"rounds/(?P<round>[^/]+)/guesses/(?P<team>[^/]+)(?:/(?P<number>[0-9]+)/[^/]+)?"
+)
+_FOLDERS = ("preparation/", "phase/attackers/", "phase/public/")
+"""Folders of a round whose files are held against commitments, or made again, one by one."""
+
+
+def check_places(archive: Archive, ledger: Ledger) -> None:
+    """Raise :class:`Difference` for a file, or an empty folder, of which nothing can speak."""
+    rounds = {name for name, _ in ledger.phases}
+    known = {README, CONTEST, LOG, STANDINGS, *([REJUDGINGS] if ledger.rejudged else [])}
+    known |= {
+        f"rounds/{name}/{file}" for name in rounds for file in (SUBMISSIONS, EARNED, STANDINGS)
+    }
+    known |= {
+        f"{one.folder}/{name}" for one in ledger.submissions.values() for name in one.body["files"]
+    }
+    known |= {f"rounds/{name}/phase/answers/{RELEASES_FILE}" for name in rounds}
+    begun = (
+        *(f"rounds/{name}/{folder}" for name in rounds for folder in _FOLDERS),
+        *(
+            f"rounds/{of}/phase/{folder}/{name}/"
+            for of, name in ledger.sealed
+            for folder in ("targets", "answers")
+        ),
+    )
+    for name in sorted(archive.names):
+        if name not in known and not name.startswith(begun) and not _is_guess(name, ledger):
+            raise Difference("verification.stray_file", name)
+    for name in sorted(archive.empty_folders):
+        if not _is_attacker(name, ledger):
+            raise Difference("verification.stray_folder", name)
+
+
+def _is_guess(name: str, ledger: Ledger) -> bool:
+    found = _GUESSES.fullmatch(name)
+    if found is None or found["number"] is None:
+        return False
+    told = (one.body for one in ledger.submissions.values())
+    place = (found["round"], found["team"], int(found["number"]))
+    return any(
+        (one["round"], one["team"], one["number"]) == place
+        for one in told
+        if one["phase"] == ATTACK
+    )
+
+
+def _is_attacker(name: str, ledger: Ledger) -> bool:
+    """Whether this is the folder of a team whose guesses there are none of."""
+    found = _GUESSES.fullmatch(name)
+    return (
+        found is not None
+        and found["number"] is None
+        and (found["round"], found["team"]) in ledger.entries
+    )

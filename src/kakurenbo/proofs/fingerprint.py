@@ -23,14 +23,14 @@ from kakurenbo.arena.calls import MethodCall, as_text
 from kakurenbo.methods import registry
 
 _OWN = "kakurenbo"
-_NOT_SCORING = ("cli", "arena", "judge", "verification", "trust")
+_NOT_SCORING = ("cli", "arena", "judge", "proofs")
 """Parts of this project whose code changes no score."""
 _NO_SCORES = re.compile(
     r"messages/\w+/(judge_|cli|click|help|usage|verification)|reports/(assets|templates)/"
 )
 """Words of pages, commands and reports."""
-_SCORING = ("judge/scoring/steps.py", "judge/scoring/ranking.py")
-"""The files of the judge that do."""
+_SCORING = ("judge/scoring/steps.py", "proofs/judging.py", "proofs/ranking.py")
+"""The files of these parts that do."""
 _LIBRARIES = (
     "llvmlite",
     "msgspec",
@@ -42,7 +42,7 @@ _LIBRARIES = (
     "scikit-learn",
     "scipy",
 )
-_COMPILED = (".pyc", ".nbi", ".nbc")
+_COMPILED = (".pyc", ".nbi", ".nbc", ".mo")
 
 
 def call_of(described: Mapping[str, Any]) -> MethodCall:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from kakurenbo.contest import ANONYMIZE
-from kakurenbo.judge.contests.quotas import Quota
-from kakurenbo.verification.archive import LOG, LogFile, SubmissionRow
-from kakurenbo.verification.differences import Difference
-from kakurenbo.verification.ledger import PHASE_STATES, Ledger
+from kakurenbo.proofs.archive import LOG, LogFile, SubmissionRow
+from kakurenbo.proofs.differences import Difference
+from kakurenbo.proofs.ledger import Ledger
+from kakurenbo.proofs.quotas import Quota
 
 Entry = Mapping[str, Any]
-Key = tuple[str, str]
-"""A phase: its round, and its kind."""
 _RECEIVED, _CHOSEN = "submission.received", "submission.chosen"
 _CLOCKS = timedelta(seconds=2)
 """So far the clocks of the processes that hold a contest may be apart."""
 _BEFORE = {"phase.opened": "waiting", "phase.closed": "open", "phase.sealed": "sealing"}
+_SEALING = ("sealing", "closed")
 _AFTER_THE_END = frozenset(
     {
         "submission.judged",
@@ -39,8 +38,8 @@ _AFTER_THE_END = frozenset(
 """What may still happen when a contest is over: work that was under way or is done again, and words."""
 
 
-def check_conduct(entries: Sequence[Entry], log: LogFile) -> None:
-    """Hold what a log tells against the schedule and the limits that it tells.
+def check_conduct(entries: Sequence[Entry], log: LogFile) -> Ledger:
+    """Return what a log says happened, after checking it against the schedule and the limits in the log.
 
     A rehearsal goes at its own pace: of it the order is checked, and no time.
 
@@ -49,20 +48,24 @@ def check_conduct(entries: Sequence[Entry], log: LogFile) -> None:
     Difference
         For the first entry that the rules of the contest did not allow.
     """
-    course = _Course()
+    ledger = Ledger()
+    order = _Order(ledger)
     for entry in entries:
         try:
-            course.go_on(entry)
+            order.check(entry)
+            ledger.add(entry)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise Difference("verification.bad_entry", LOG, _name(entry)) from None
     for entry, earlier in _tries(entries):
-        quota = _quota(course.phases, course.zone, entry)
-        moments = [one.received_at for one in earlier]
+        quota = _quota(ledger, entry)
+        moments = [submission.received_at for submission in earlier]
         if quota.left(moments, _received_at(entry)).exhausted:
+            count = len(moments) + 1
             raise Difference(
-                "verification.too_many_tries", LOG, _name(entry), len(moments) + 1, _limits(quota)
+                "verification.too_many_tries", LOG, _name(entry), count, _limits(quota)
             )
     _check_signing_times(entries, log)
+    return ledger
 
 
 def check_tries_on_targets(
@@ -74,7 +77,7 @@ def check_tries_on_targets(
         body = entry["body"]
         if body["submission"] not in known:
             continue
-        quota = _quota(ledger.phases, str(ledger.made["zone"]), entry)
+        quota = _quota(ledger, entry)
         tries: Counter[str] = Counter()
         for one in earlier:
             tries.update(one.targets(known[one.id]) or [""])
@@ -88,141 +91,99 @@ def check_tries_on_targets(
 # -- order and times -------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Course:
-    """Where a contest is, as far as its log was read."""
+class _Order:
+    """Checks an entry against what the ledger holds of those before it."""
 
-    zone: str = ""
-    rehearsal: bool = False
-    made: bool = False
-    ended: bool = False
-    rejudging: Mapping[str, Any] = field(default_factory=dict)
-    """The one that is being put into effect, of which so many entries are still to come."""
-    still_to_come: int = 0
-    last: datetime | None = None
-    prepared: set[str] = field(default_factory=set)
-    phases: dict[Key, dict[str, Any]] = field(default_factory=dict)
-    out: set[Key] = field(default_factory=set)
-    """Rounds and teams that were disqualified in them."""
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._last: datetime | None = None
+        # The rejudging that is being put into effect, and how many of its judgings are still to come.
+        self._rejudging: Mapping[str, Any] = {}
+        self._judgings_to_come = 0
 
-    def go_on(self, entry: Entry) -> None:
+    def check(self, entry: Entry) -> None:
         kind, at = entry["kind"], _moment(entry["at"])
-        if self.last is not None and at < self.last:
-            raise Difference(
-                "verification.time_goes_back", LOG, _name(entry), entry["at"], self.last.isoformat()
-            )
-        self.last = at
-        if self.ended and kind not in _AFTER_THE_END:
+        if self._last is not None and at < self._last:
+            before = self._last.isoformat()
+            raise Difference("verification.time_goes_back", LOG, _name(entry), entry["at"], before)
+        self._last = at
+        if self._ledger.ended_at is not None and kind not in _AFTER_THE_END:
             raise Difference("verification.after_the_end", LOG, _name(entry), kind)
-        if not self.made and kind != "contest.made":
+        if not self._ledger.made and kind != "contest.made":
             raise Difference("verification.out_of_order", LOG, _name(entry), kind, "contest.made")
-        self._check_rejudged(entry)
-        step = _STEPS.get(kind)
-        if step is not None:
-            step(self, entry)
-
-    def _check_rejudged(self, entry: Entry) -> None:
-        """The judgings of a rejudging follow it at once, as many as it says, and there are no others of it."""
-        kind, body = entry["kind"], entry["body"]
-        of = body.get("rejudging") if kind == "submission.judged" else None
-        if (of is not None or self.still_to_come) and (
-            not self.still_to_come or of != self.rejudging["rejudging"]
-        ):
+        if not self._is_in_order(entry):
             raise Difference("verification.out_of_order", LOG, _name(entry), kind)
-        self.still_to_come -= of is not None
-
-    def _apply(self, entry: Entry) -> None:
-        self.rejudging, self.still_to_come = entry["body"], int(entry["body"]["entries"])
-
-    def _make(self, entry: Entry) -> None:
-        if self.made:
-            raise Difference("verification.out_of_order", LOG, _name(entry), entry["kind"])
-        body = entry["body"]
-        self.made, self.zone, self.rehearsal = True, body["zone"], bool(body["rehearsal"])
-        self.phases = {
-            (one["round"], one["phase"]): {**one, "state": "waiting"} for one in body["phases"]
-        }
-
-    def _prepare(self, entry: Entry) -> None:
-        name = entry["body"]["round"]
-        if name in self.prepared:
-            raise Difference("verification.out_of_order", LOG, _name(entry), entry["kind"])
-        self.prepared.add(name)
-
-    def _reschedule(self, entry: Entry) -> None:
-        self._phase(entry).update({name: entry["body"][name] for name in ("opens_at", "closes_at")})
-
-    def _turn(self, entry: Entry) -> None:
-        phase, kind = self._phase(entry), entry["kind"]
-        if phase["state"] != _BEFORE[kind] or (
-            kind == "phase.opened" and not self._may_open(phase)
-        ):
-            raise Difference("verification.out_of_order", LOG, _name(entry), kind)
-        due = {"phase.opened": "opens_at", "phase.closed": "closes_at"}.get(kind)
-        if (
-            due is not None
-            and not self.rehearsal
-            and _moment(entry["at"]) + _CLOCKS < _moment(phase[due])
-        ):
-            raise Difference(
-                "verification.before_its_time", LOG, _name(entry), entry["at"], phase[due]
-            )
-        phase["state"] = PHASE_STATES[kind]
-
-    def _may_open(self, phase: Mapping[str, Any]) -> bool:
-        """A phase opens with data, and after those before it."""
-        same = [one for one in self.phases.values() if one["round"] == phase["round"]]
-        earlier = [one for one in same if _moment(one["opens_at"]) < _moment(phase["opens_at"])]
-        return phase["round"] in self.prepared and all(one["state"] == "closed" for one in earlier)
-
-    def _decide(self, entry: Entry) -> None:
-        key = (entry["body"]["round"], entry["body"]["team"])
-        (self.out.discard if entry["kind"] == "entry.reinstated" else self.out.add)(key)
-
-    def _seal(self, entry: Entry) -> None:
-        if self.phases[entry["body"]["round"], ANONYMIZE]["state"] not in ("sealing", "closed"):
+        if kind in _BEFORE:
+            self._check_time(entry)
+        elif kind in (_RECEIVED, _CHOSEN):
+            self._check_submission(entry)
+        elif kind == "target.sealed" and self._phases(entry)[ANONYMIZE]["state"] not in _SEALING:
             raise Difference("verification.sealed_too_early", LOG, _name(entry))
 
-    def _play(self, entry: Entry) -> None:
-        """Something is handed in, or chosen: by a team that takes part, in a phase that is open."""
+    def _is_in_order(self, entry: Entry) -> bool:
+        kind, body = entry["kind"], entry["body"]
+        # The judgings of a rejudging follow it at once, as many as it says, and there are no others of it.
+        of = body.get("rejudging") if kind == "submission.judged" else None
+        if of is not None or self._judgings_to_come:
+            if not self._judgings_to_come or of != self._rejudging["rejudging"]:
+                return False
+            self._judgings_to_come -= 1
+        if kind == "rejudging.applied":
+            self._rejudging, self._judgings_to_come = body, int(body["entries"])
+        if kind == "contest.made":
+            return not self._ledger.made
+        if kind == "round.prepared":
+            return body["round"] not in self._ledger.rounds
+        if kind == "contest.ended":
+            return all(phase["state"] == "closed" for phase in self._ledger.phases.values())
+        if kind in _BEFORE and self._phase(entry)["state"] != _BEFORE[kind]:
+            return False
+        return kind != "phase.opened" or self._may_open(entry)
+
+    def _may_open(self, entry: Entry) -> bool:
+        """Return whether the round has data, and the phases before this one are over."""
+        opens_at = _moment(self._phase(entry)["opens_at"])
+        earlier = [
+            phase for phase in self._phases(entry).values() if _moment(phase["opens_at"]) < opens_at
+        ]
+        is_prepared = entry["body"]["round"] in self._ledger.rounds
+        return is_prepared and all(phase["state"] == "closed" for phase in earlier)
+
+    def _check_time(self, entry: Entry) -> None:
+        due = {"phase.opened": "opens_at", "phase.closed": "closes_at"}.get(entry["kind"])
+        if due is None or self._ledger.made["rehearsal"]:
+            return
+        time = self._phase(entry)[due]
+        if _moment(entry["at"]) + _CLOCKS < _moment(time):
+            raise Difference("verification.before_its_time", LOG, _name(entry), entry["at"], time)
+
+    def _check_submission(self, entry: Entry) -> None:
+        """Check that a team that takes part submits or chooses something in a phase that is open."""
         body, phase = entry["body"], self._phase(entry)
         at = _received_at(entry) if entry["kind"] == _RECEIVED else _moment(body["at"])
-        if (body["round"], body["team"]) in self.out:
-            raise Difference(
-                "verification.received_of_disqualified", LOG, _name(entry), body["team"]
-            )
+        team = self._ledger.entries.get((body["round"], body["team"]), {})
+        if team.get("disqualified"):
+            code = "verification.received_of_disqualified"
+            raise Difference(code, LOG, _name(entry), body["team"])
         times = {"here": at.isoformat(), "should_be": f"{phase['opens_at']} – {phase['closes_at']}"}
-        late = not self.rehearsal and at >= _moment(phase["closes_at"])
-        early = not self.rehearsal and at < _moment(phase["opens_at"])
-        if late or phase["state"] in ("sealing", "closed"):
+        is_timed = not self._ledger.made["rehearsal"]
+        late = is_timed and at >= _moment(phase["closes_at"])
+        early = is_timed and at < _moment(phase["opens_at"])
+        if late or phase["state"] in _SEALING:
             raise Difference("verification.received_late", LOG, _name(entry), **times)
         if early or phase["state"] == "waiting":
             raise Difference("verification.received_early", LOG, _name(entry), **times)
         if at > _moment(entry["at"]) + _CLOCKS:
-            raise Difference(
-                "verification.before_its_time", LOG, _name(entry), entry["at"], at.isoformat()
-            )
+            moments = entry["at"], at.isoformat()
+            raise Difference("verification.before_its_time", LOG, _name(entry), *moments)
 
-    def _end(self, entry: Entry) -> None:
-        if any(phase["state"] != "closed" for phase in self.phases.values()):
-            raise Difference("verification.out_of_order", LOG, _name(entry), entry["kind"])
-        self.ended = True
+    def _phase(self, entry: Entry) -> Mapping[str, Any]:
+        return self._ledger.phases[entry["body"]["round"], entry["body"]["phase"]]
 
-    def _phase(self, entry: Entry) -> dict[str, Any]:
-        return self.phases[entry["body"]["round"], entry["body"]["phase"]]
-
-
-_STEPS: Mapping[str, Callable[[_Course, Entry], None]] = {
-    "contest.made": _Course._make,
-    "round.prepared": _Course._prepare,
-    "phase.rescheduled": _Course._reschedule,
-    **dict.fromkeys(_BEFORE, _Course._turn),
-    **dict.fromkeys(("entry.disqualified", "entry.reinstated"), _Course._decide),
-    **dict.fromkeys((_RECEIVED, _CHOSEN), _Course._play),
-    "target.sealed": _Course._seal,
-    "rejudging.applied": _Course._apply,
-    "contest.ended": _Course._end,
-}
+    def _phases(self, entry: Entry) -> dict[str, Mapping[str, Any]]:
+        """Return the phases of the round of an entry."""
+        phases = self._ledger.phases.items()
+        return {kind: phase for (name, kind), phase in phases if name == entry["body"]["round"]}
 
 
 def _check_signing_times(entries: Sequence[Entry], log: LogFile) -> None:
@@ -284,14 +245,14 @@ def _tries(entries: Sequence[Entry]) -> Iterator[tuple[Entry, list[_Try]]]:
                 one.judged, one.counts = False, True
 
 
-def _quota(phases: Mapping[Key, Mapping[str, Any]], zone: str, entry: Entry) -> Quota:
-    phase = phases[entry["body"]["round"], entry["body"]["phase"]]
+def _quota(ledger: Ledger, entry: Entry) -> Quota:
+    phase = ledger.phases[entry["body"]["round"], entry["body"]["phase"]]
     return Quota(
-        phase["tries_in_all"],
-        phase["tries_per_day"],
-        phase["tries_per_target"],
-        phase["reset_hour"],
-        zone,
+        in_all=phase["tries_in_all"],
+        per_day=phase["tries_per_day"],
+        per_target=phase["tries_per_target"],
+        reset_hour=phase["reset_hour"],
+        zone=str(ledger.made["zone"]),
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import stat
 import struct
 import tempfile
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -20,9 +23,8 @@ from kakurenbo.contest.submissions import MAX_BYTES
 from kakurenbo.core import read_file
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
-from kakurenbo.verification import strict
-from kakurenbo.verification.differences import Difference
-from kakurenbo.verification.members import check_members
+from kakurenbo.proofs import strict
+from kakurenbo.proofs.differences import Difference
 
 REJUDGINGS = "rejudgings.json"
 CONTEST, LOG, STANDINGS, SUBMISSIONS, EARNED, README = (
@@ -268,6 +270,8 @@ def _unpack(path: Path, folder: str) -> None:
             check_members(packed.infolist())
             for member in packed.infolist():
                 name = member.filename
+                if member.header_offset < 0:  # no place that could be read
+                    raise zipfile.BadZipFile("it begins before the file")
                 packed.extract(member, folder)
     except (
         zipfile.BadZipFile,
@@ -289,3 +293,43 @@ def _root(folder: Path, path: Path) -> Path:
         if (place / CONTEST).is_file() and (place / LOG).is_file():
             return place
     raise UsageError(text("verification.no_archive", path=str(path)))
+
+
+# -- members of a zip ----------------------------------------------------------------------------------------------------
+
+_HANDED_IN = re.compile(r"(?:[^/]+/)?rounds/[^/]+/(?:submissions|guesses)/")
+"""Where names are those that teams gave: two of them may differ by case alone."""
+
+
+def check_members(members: Iterable[zipfile.ZipInfo]) -> None:
+    """Refuse links, names that lead elsewhere, and names that stand for one file twice.
+
+    Raises
+    ------
+    Difference
+        Names the member.
+    """
+    seen: dict[str, str] = {}
+    for member in members:
+        name = member.orig_filename
+        if not _is_plain(name) or stat.S_IFMT(member.external_attr >> 16) not in (
+            0,
+            stat.S_IFREG,
+            stat.S_IFDIR,
+        ):
+            raise Difference("verification.no_file", name)
+        key = name.rstrip("/")
+        if not _HANDED_IN.match(name):
+            key = unicodedata.normalize("NFC", key).casefold()
+        if key in seen:
+            raise Difference("verification.member_twice", name, "", seen[key])
+        seen[key] = name
+
+
+def _is_plain(name: str) -> bool:
+    parts = name.removesuffix("/").split("/")
+    return (
+        not set(name) & {"\\", "\0"}
+        and not re.match("[A-Za-z]:", name)
+        and not {"", ".", ".."} & set(parts)
+    )

@@ -14,11 +14,9 @@ import msgspec
 from kakurenbo.contest import read_facts
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
-from kakurenbo.judge.scoring import ranking, steps
 from kakurenbo.methods import registry
-from kakurenbo.proofs import Checkpoint, Receipt, content_digest
-from kakurenbo.verification import account, conduct
-from kakurenbo.verification.archive import (
+from kakurenbo.proofs import Checkpoint, Receipt, account, conduct, content_digest, judging, ranking
+from kakurenbo.proofs.archive import (
     CONTEST,
     EARNED,
     LOG,
@@ -30,11 +28,10 @@ from kakurenbo.verification.archive import (
     RoundRow,
     StandingsFile,
 )
-from kakurenbo.verification.differences import Comparison, Difference
-from kakurenbo.verification.ledger import Ledger, moment
-from kakurenbo.verification.log import check_kept, check_log, entries_of, is_open, untold
-from kakurenbo.verification.places import check_places
-from kakurenbo.verification.rounds import COMPUTED, Round
+from kakurenbo.proofs.differences import Comparison, Difference
+from kakurenbo.proofs.ledger import Ledger, check_places, moment
+from kakurenbo.proofs.rounds import COMPUTED, Round
+from kakurenbo.proofs.signed_log import check_kept, check_log, entries_of, is_open, untold
 
 Told = Callable[[str], None]
 Kept = Mapping[str, Receipt | Checkpoint]
@@ -103,8 +100,7 @@ def verify_archive(
             raise Difference("verification.untold_entry", LOG, f"entry {untold(log)}")
         return report
     entries = entries_of(log)
-    ledger = Ledger.of(entries)
-    conduct.check_conduct(entries, log)
+    ledger = conduct.check_conduct(entries, log)
     check_places(archive, ledger)
     _check_final(archive, ledger)
     account.check_contest(contest, log.contest, ledger)
@@ -178,7 +174,7 @@ class _Recomputed:
     def _round(self, facts: RoundRow) -> dict[str, Any]:
         request = {"rulebook": {**self._described, "round": facts.name}}
         rows = account.submissions_of(
-            self._archive, steps.rules_for(request), facts.name, self._ledger
+            self._archive, judging.rules_for(request), facts.name, self._ledger
         )
         conduct.check_tries_on_targets(self._entries, self._ledger, rows)
         self._count("files", sum(len(row.files) for row in rows))
@@ -225,7 +221,7 @@ class _Recomputed:
         if known and all(one["records"] for one in known.values()):
             request = {"rulebook": {**self._described, "round": next(iter(known))}, "rounds": known}
             made = json.loads(
-                msgspec.json.encode(ranking.standings(steps.rules_for(request), request))
+                msgspec.json.encode(ranking.standings(judging.rules_for(request), request))
             )
         if not made:
             if file in self._archive.names:

@@ -10,9 +10,9 @@ from typing import Any
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import text
 from kakurenbo.proofs import Checkpoint, ProofError, Receipt, Tree, leaf_of
+from kakurenbo.proofs.archive import LOG, LogFile, LogRow
+from kakurenbo.proofs.differences import Difference
 from kakurenbo.proofs.log import HASH_BYTES, SALT_BYTES, entry_bytes, hex_field
-from kakurenbo.verification.archive import LOG, LogFile, LogRow
-from kakurenbo.verification.differences import Difference
 
 _SIGNED_WITHIN = timedelta(minutes=1)
 """A judge signs every five seconds; one that is very busy may be late."""
