@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -151,14 +150,3 @@ def test_a_folder_in_the_place_of_the_method_is_told_as_such(
     assert code == 2
     assert f"METHOD and {argument} look swapped" in err
     assert f"kakurenbo {example}" in err
-
-
-def test_strays_in_the_folder_of_a_target_are_named(
-    held: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    target = tmp_path / "01"
-    shutil.copytree(held / "phase" / "targets" / "01" / "for_02", target)
-    (target / "copy of D.csv").write_text("1,2\n")
-    code, err = told(capsys, "attack", "pwscup2021", "rlink", target, "-o", tmp_path / "g.csv")
-    assert code in (1, 2)
-    assert "copy of D.csv" in err
