@@ -44,7 +44,7 @@ from kakurenbo.core import (
     write_file,
 )
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.messages import text
 from kakurenbo.core.rng import stream
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
@@ -297,7 +297,7 @@ def _print_release(out: Path, rows: Sequence[int], release: Release, verbose: bo
     for name, mechanism in release.steps or (("", release.mechanism),):
         _print_probabilities(out, name, mechanism)
     for name in release.claims if verbose else ():
-        if explanation := text_or(f"claim.{name}", ""):
+        if explanation := text(f"claim.{name}", ""):
             output.print_line(explanation, out)
 
 

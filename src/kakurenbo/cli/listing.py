@@ -16,7 +16,7 @@ import click
 from kakurenbo.cli.examples import example
 from kakurenbo.cli.options import JSON, Command, Group, completion
 from kakurenbo.cli.plugins import default_text, description
-from kakurenbo.core.messages import escaped, text, text_or
+from kakurenbo.core.messages import escaped, text
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
@@ -47,7 +47,7 @@ def _print_list(group: str, as_json: bool, rulebook: str | None = None) -> None:
 
 def _as_json(entry: Mapping[str, Any]) -> dict[str, Any]:
     parameters = [
-        {**parameter, "none": text_or(parameter["none"], parameter["none"])}
+        {**parameter, "none": text(parameter["none"], parameter["none"])}
         for parameter in entry["parameters"]
     ]
     return {**{key: entry[key] for key in _KEYS if key in entry}, "parameters": parameters}
@@ -61,7 +61,7 @@ def _print_by_contest(group: str, entries: Entries, contests: Iterable[str]) -> 
     """Print the methods of each contest with an example, then those that play none."""
     titles = _installed("rulebooks")
     for contest in contests:
-        title = text_or(f"rulebooks.{contest}", titles[contest]["does"])
+        title = text(f"rulebooks.{contest}", titles[contest]["does"])
         click.echo(f"{click.style(contest, bold=True)}: {escaped(title)}")
         if playing := _playing(entries, contest):
             _print_entries(playing)
@@ -77,7 +77,7 @@ def _print_entries(entries: Entries) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
     rows = []
     for name, entry in entries.items():
-        rows.append((name, escaped(text_or(f"{entry['group']}.{name}", entry["does"]))))
+        rows.append((name, escaped(text(f"{entry['group']}.{name}", entry["does"]))))
         if entry["parameters"]:
             rows.append(("", escaped(", ".join(map(_with_default, entry["parameters"])))))
     formatter = click.HelpFormatter(width=width)
@@ -89,7 +89,7 @@ def _print_entries(entries: Entries) -> None:
 def _with_default(parameter: Mapping[str, Any]) -> str:
     """Show a parameter with its default, and what none means: ``columns=none (all columns)``."""
     name, default = parameter["name"], parameter["default"]
-    none = text_or(parameter["none"], parameter["none"])
+    none = text(parameter["none"], parameter["none"])
     if default not in (None, "", (), []):
         return f"{name}={default_text(default)}"
     if default is not None and not none:

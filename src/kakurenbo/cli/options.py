@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from kakurenbo.core import STANDARD_INPUT, STANDARD_OUTPUT, check_file, check_place
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import language, text, text_or
+from kakurenbo.core.messages import language, text
 from kakurenbo.methods import registry
 
 TABLE_ENDINGS = (".csv", ".csv.gz")
@@ -136,7 +136,7 @@ class Explained(click.Command):
     @property
     def help(self) -> str:
         about = self.about or f"help.{self.name}"
-        return text_or(about, about)
+        return text(about, about)
 
     @help.setter
     def help(self, _value: str | None) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from kakurenbo.cli.main import DONE, FAILS_RULES, UNUSABLE, can_show
-from kakurenbo.core.messages import escaped, text
-from kakurenbo.core.problems import Problem, Problems, summed_up
+from kakurenbo.core.messages import escaped, text, translated
+from kakurenbo.core.problems import Problem, Problems, group_notices
 from kakurenbo.core.writing import STANDARD_OUTPUT
 
 __all__ = ["DONE", "FAILS_RULES", "UNUSABLE"]
@@ -63,12 +63,17 @@ def print_problems(problems: Sequence[Problem], total: int | None = None) -> Non
 
 def print_notices(notices: Iterable[Problem | str]) -> None:
     """Print on stderr what was assumed or corrected."""
-    for notice in summed_up(notices):
-        print(text("cli.notice", notice=notice), file=sys.stderr)
+    for notice in group_notices(notices):
+        said = notice.as_message() if isinstance(notice, Problem) else notice
+        print(text("cli.notice", notice=said), file=sys.stderr)
 
 
 def value_text(value: object) -> str:
     """Return a setting or a claim in words."""
+    if value is None:
+        return text("word.none")
+    if isinstance(value, str):
+        return translated(value)
     from kakurenbo.reports.numbers import shown_value  # loads tables, which listings do without
 
-    return "none" if value is None else shown_value(value)
+    return shown_value(value)

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from kakurenbo.cli.examples import TABLE, example_of
 from kakurenbo.cli.options import TABLE_ENDINGS, Command, Group, typed
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.messages import text
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import Parameter, parameters_of
 
@@ -98,7 +98,7 @@ def take_parameters(values: dict[str, Any], parameters: Iterable[Parameter]) -> 
 
 def description(group: str, name: str) -> str:
     """Say what a method does, or the title of a rulebook; a plugin's by its docstring."""
-    if known := text_or(f"{group}.{name}", ""):
+    if known := text(f"{group}.{name}", ""):
         return known
     cls = registry.find(group, name)
     first_paragraph = (cls.__doc__ or "").strip().split("\n\n")[0]
@@ -107,7 +107,7 @@ def description(group: str, name: str) -> str:
 
 def meaning(group: str, name: str, parameter: Parameter) -> str:
     """Say what a parameter of a method means; a plugin's in its own words."""
-    return text_or(f"{group}.{name}.{parameter.name}", parameter.meaning)
+    return text(f"{group}.{name}.{parameter.name}", parameter.meaning)
 
 
 class PluginGroup(Group):

@@ -10,7 +10,7 @@ from rich.markup import escape
 from kakurenbo.cli.terminal import console, plain_table, titled
 from kakurenbo.contest import AnyRulebook, Chance, Credit, Figure, Unit, Utility
 from kakurenbo.contest.results import NO_AWARDS
-from kakurenbo.core.messages import language, retold, text, text_or
+from kakurenbo.core.messages import language, text
 from kakurenbo.reports import FigureEntry, Ranking
 from kakurenbo.reports.document import constant_answer
 from kakurenbo.reports.numbers import (
@@ -33,7 +33,7 @@ _PLAIN = FigureEntry()
 
 def label(name: str) -> str:
     """Return the name of a figure, as people read it."""
-    return retold(name.replace("_", " "))
+    return text(f"word.{name}", name.replace("_", " "))
 
 
 def chance_text(chance: Chance, unit: Unit) -> str:
@@ -88,9 +88,7 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
             code = "measure.at_least" if threshold.minimum else "measure.at_most"
             needed = text(code, bound=bound.partition(" ")[2])
             mark = passes_text(threshold.met_by(score.value))
-        limits = [
-            f"{label(key)} {retold(shown_value(limit))}" for key, limit in score.limit.items()
-        ]
+        limits = [f"{label(key)} {shown_value(limit)}" for key, limit in score.limit.items()]
         direction = text("figure.higher" if score.higher_is_better else "figure.lower")
         name = f"{name} {declared.label}" if declared.label else name
         limit = escape(", ".join(limits))
@@ -154,7 +152,7 @@ def print_rankings(
         out.print()
     for name, teams in awards.items():
         winners = ", ".join(teams) or text("award.nobody")
-        award = text("award", ranking=text_or(f"award.{name}", name), teams=winners)
+        award = text("award", ranking=text(f"award.{name}", name), teams=winners)
         out.print(award, markup=False)
         if language() in notices.get(name, {}):
             out.print(f"  [dim]{escape(notices[name][language()])}[/]")
@@ -165,7 +163,7 @@ def _figures_table(
 ) -> Group:
     """Lay out what scores are made of: a line per table, a column per figure."""
     names = dict.fromkeys(name for values in tables.values() for name in values)
-    headings = [text_or(f"table.of.{name}", name) for name in names]
+    headings = [text(f"table.of.{name}", name) for name in names]
     table = plain_table(text("table.table"), *headings, right=headings)
     columns = [
         apart([values.get(name) for values in tables.values()], figures.get(name, _PLAIN).unit)

@@ -21,7 +21,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from kakurenbo.core.messages import escaped, retold, text
+from kakurenbo.core.messages import escaped, text, translated
 
 if TYPE_CHECKING:  # an audit needs no tournament to be loaded
     from kakurenbo.arena import Job, Result, Tally
@@ -136,10 +136,12 @@ class TournamentProgress(LiveProgress):
         if self.is_quiet:
             return
         if job is not None and result is not None and result.state == "failed":
-            cause = escape(retold(result.cause))
-            self.console.print(f"[bold red]{text('cli.failed')}[/] {escape(str(job))}: {cause}")
+            cause = escape(translated(result.reason))
+            self.console.print(
+                f"[bold red]{text('cli.failed')}[/] {escape(translated(job.text))}: {cause}"
+            )
         done, state = tally.finished, state_text(tally)
-        stage = retold(job.kind) if job is not None else ""
+        stage = text(f"word.{job.kind}", job.kind) if job is not None else ""
         shown = {"completed": done, "total": tally.total, "description": stage}
         self.bar.update(self._task, **shown, state=state)  # type: ignore[arg-type]
         now = time.monotonic()

@@ -10,27 +10,29 @@ from rich.markup import escape
 from kakurenbo.cli.scores import COUNTED, Columns, chance_text, print_rankings
 from kakurenbo.cli.terminal import console, plain_table, titled
 from kakurenbo.contest import Unit
-from kakurenbo.core.messages import language, retold, text
+from kakurenbo.core.messages import Message, language, text, translated
 from kakurenbo.reports import AttackEntry, Document, PlayerEntry, ReleaseEntry, RoundEntry
 from kakurenbo.reports.numbers import counted, estimated, figure, share
 
 _WIDEST_MATRIX = 14
 
 
-def print_tournament(document: Document, played_by: str = "") -> None:
+def print_tournament(document: Document, played_by: Message | None = None) -> None:
     """Print what ``run`` and ``demo`` show at the end."""
     out = console()
     players = {player.team: player for player in document.players}
-    sources = [str(entry.report["data"]) for entry in document.rounds if entry.report.get("data")]
+    sources = [
+        translated(entry.report["data"]) for entry in document.rounds if entry.report.get("data")
+    ]
     for source in dict.fromkeys(sources):
-        out.print(text("cli.data", source=retold(source)) + "\n", markup=False)
+        out.print(text("cli.data", source=source) + "\n", markup=False)
     for entry in document.rounds:
         title = _of_round(document, entry)
         out.print(_releases(document, entry, players, title))
         out.print()
         if len(entry.attacks) <= _WIDEST_MATRIX:
             print_matrix(document, entry, title)
-    names = {text("table.name"): {team: retold(player.name) for team, player in players.items()}}
+    names = {text("table.name"): {team: player_name(player) for team, player in players.items()}}
     extra: dict[str, Columns] = {
         "anonymization": names,
         "attack": {**names, **_attack_columns(document)},
@@ -49,8 +51,13 @@ def print_tournament(document: Document, played_by: str = "") -> None:
     teams = counted(len(document.players), "team", language())
     attacks = counted(document.attack_count, "attack", language())
     counts = text("tournament.counts", teams=teams, attacks=attacks)
-    workers = text("tournament.played_by", workers=retold(played_by)) if played_by else ""
+    workers = text("tournament.played_by", workers=played_by) if played_by else ""
     out.print(f"\n{counts}{workers}", markup=False)
+
+
+def player_name(player: PlayerEntry) -> str:
+    """Return a player's name; those of the rulebooks' own players are translated."""
+    return text(f"player.{player.name.replace(' ', '_')}", player.name)
 
 
 def _of_round(document: Document, entry: RoundEntry) -> str:
@@ -65,7 +72,7 @@ def _releases(
     table = plain_table(*headings)
     for release in entry.releases.values():
         player = players.get(release.team, PlayerEntry(release.team))
-        texts = retold(player.name), retold(player.anonymizer), _utility(document, release)
+        texts = player_name(player), translated(player.anonymizer), _utility(document, release)
         table.add_row(release.target, *map(escape, texts))
     return titled(text("tournament.releases") + title, table)
 
@@ -101,7 +108,7 @@ def print_matrix(
     if entry.of is not None and len(entry.repeats) == 1:
         unit = document.figures["hits"].unit if "hits" in document.figures else COUNTED.unit
         heading = text("matrix.hits", of=figure(entry.of, unit))
-    attacks = {player.team: retold(player.attack) for player in document.players}
+    attacks = {player.team: translated(player.attack) for player in document.players}
     targets = list(entry.attacks)
     rows = []
     for attacker in entry.attackers:
@@ -186,7 +193,8 @@ def _print_failures(document: Document) -> None:
         return
     table = plain_table(text("table.what"), "", text("table.cause"))
     for failure in failures:
-        cells = (retold(failure.what), text(f"state.{failure.state}"), retold(failure.cause))
+        what, cause = translated(failure.what), translated(failure.cause)
+        cells = (what, text(f"state.{failure.state}"), cause)
         table.add_row(*map(escape, cells))
     console().print(titled(text("tournament.failures"), table))
 

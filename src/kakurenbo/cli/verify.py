@@ -16,7 +16,8 @@ from kakurenbo.cli.options import JSON, PATH, Command, Option, argument, check_o
 from kakurenbo.cli.plugins import PluginGroup, rulebook_command
 from kakurenbo.contest import IN_PHASE, MADE_AGAIN, AnyRulebook, verify_round
 from kakurenbo.contest.commitments import CANNOT_REPEAT, KEPT, SEED
-from kakurenbo.core.messages import language, retold, text
+from kakurenbo.contest.verify import THE_PREPARATION
+from kakurenbo.core.messages import language, text, translated
 from kakurenbo.methods import registry
 
 _STATE_COLUMNS = 15
@@ -95,8 +96,9 @@ def _all_kept(names: set[str]) -> str:
 def _line(state: str, name: str, why: str = "") -> str:
     from rich.cells import set_cell_size
 
-    reason = f" ({retold(why)})" if why else ""
-    return f"{set_cell_size(retold(state), _STATE_COLUMNS)}  {place_text(name)}{reason}"
+    shown = text(f"word.{state.replace(' ', '_')}", state)
+    reason = f" ({translated(why)})" if why else ""
+    return f"{set_cell_size(shown, _STATE_COLUMNS)}  {place_text(name)}{reason}"
 
 
 def place_text(name: str) -> str:
@@ -105,7 +107,8 @@ def place_text(name: str) -> str:
     for prefix, code in {MADE_AGAIN: "cli.made_again", IN_PHASE: "cli.in_phase"}.items():
         if name.startswith(prefix):
             return text(code, what=place_text(name.removeprefix(prefix)))
-    return retold(name)
+    codes = {THE_PREPARATION: "finding.the_preparation", SEED: "word.seed"}
+    return text(codes[name]) if name in codes else name
 
 
 def _verify_subject(**values: Any) -> int:
