@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from kakurenbo.cli.main import DONE, FAILS_RULES, UNUSABLE, can_show
+from kakurenbo.core.files import STANDARD_OUTPUT
 from kakurenbo.core.messages import escaped, text, translated
 from kakurenbo.core.problems import Problem, Problems, group_notices
-from kakurenbo.core.writing import STANDARD_OUTPUT
 
 __all__ = ["DONE", "FAILS_RULES", "UNUSABLE"]
 _ANYTHING = "かくれんぼ–🙈"
