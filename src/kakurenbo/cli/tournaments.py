@@ -30,8 +30,8 @@ from kakurenbo.cli.options import (
     names,
 )
 from kakurenbo.cli.plugins import description, rulebook_command
+from kakurenbo.core import write_file
 from kakurenbo.core.messages import text
-from kakurenbo.core.writing import write_file
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import make
 
