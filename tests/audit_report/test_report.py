@@ -18,7 +18,7 @@ from kakurenbo.audit.report.words import caveat_sentences, verdict_sentence
 from kakurenbo.audit.result import INCONCLUSIVE, Candidate, Excess, Rate, Risk, SelfTest, ThreatRow
 from kakurenbo.core import Problem
 from kakurenbo.core.messages import catalogue, is_known, render, speaking, text
-from kakurenbo.reports.charts import NARROW, WIDE
+from kakurenbo.reports.drawing import NARROW, WIDE
 
 
 def test_the_verdict_comes_first_then_every_risk_with_its_interval_beside_control_and_limit() -> (

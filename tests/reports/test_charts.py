@@ -15,7 +15,7 @@ from kakurenbo.cli import main
 from kakurenbo.contest import Chance
 from kakurenbo.core.messages import LANGUAGES
 from kakurenbo.reports import figures
-from kakurenbo.reports.charts import NARROW, WIDE, placed_labels, scatter, text_width, utility_chart
+from kakurenbo.reports.charts import scatter, utility_chart
 from kakurenbo.reports.document import (
     Document,
     Estimate,
@@ -24,6 +24,7 @@ from kakurenbo.reports.document import (
     RoundEntry,
     RulebookEntry,
 )
+from kakurenbo.reports.drawing import NARROW, WIDE, placed_labels, text_width
 from kakurenbo.reports.view import View, axes_of
 
 DRAWN = {"svg", "title", "style", "rect", "text", "g", "line", "path", "circle"}

@@ -231,6 +231,23 @@ def test_figures_without_a_mean_are_refused(tmp_path: Path) -> None:
     assert read[0].code == "results.not_a_document"
 
 
+@pytest.mark.parametrize("contest", [3, {"settings": []}, {"schedule": {"phases": 1}}])
+def test_a_document_whose_contest_is_something_else_is_refused(
+    tmp_path: Path, contest: object
+) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(changed_document(lambda it: it["manifest"].update(contest=contest)))
+    for read in (attempt(read_document, path), attempt(read_results, RULEBOOK, path)):
+        assert isinstance(read, Problems)
+        assert read[0].code == "results.not_a_document"
+
+
+def test_figures_without_a_mean_in_a_printed_matrix_are_refused(tmp_path: Path) -> None:
+    huge = {"hits": 1e308, "of": 1e308, "least": -1e308}
+    text = matrix(lambda it: it["credits"]["01"]["02"].update(huge))
+    assert refusal(tmp_path, text) == "results.not_a_document"
+
+
 def test_a_document_as_it_was_written_is_read(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(json.dumps(WHOLE))
     assert not isinstance(attempt(read_document, tmp_path / "results.json"), Problems)

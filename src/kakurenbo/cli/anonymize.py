@@ -57,7 +57,7 @@ from kakurenbo.core import (
     write_folder,
 )
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.messages import text
 from kakurenbo.core.rng import stream
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
@@ -298,7 +298,7 @@ class _Report:
         console = output.console_beside(self.out)
         for name, mechanism in release.steps or (("", release.mechanism),):
             _print_probabilities(console, name, mechanism)
-        explained = [text_or(f"claim.{name}", "") for name in claims if verbose]
+        explained = [text(f"claim.{name}", "") for name in claims if verbose]
         for line in filter(None, explained):
             console.print(f"[dim]{escape(line)}[/]")
 

@@ -35,7 +35,7 @@ from kakurenbo.contest.phases import size_limit
 from kakurenbo.contest.submissions import is_ignored, printable_name
 from kakurenbo.core import Problems, json_bytes, write_file
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import escaped, retold, text
+from kakurenbo.core.messages import escaped, text
 from kakurenbo.proofs import ProofError, Receipt
 
 _UNDER_WAY = frozenset({"receiving", "received", "checking", "queued", "scoring"})
@@ -244,9 +244,9 @@ def _print_submission(submission: Entry) -> None:
     state = f"submission.{submission['state']}"
     output.print_line(text(state, number=submission["number"]))
     if judging.get("cause") and not judging.get("problems"):  # which the cause sums up
-        output.print_line(retold(judging["cause"]))
+        output.print_line(judging["cause"])
     if submission["counts"]:
-        output.print_line(retold(submission["counts"]))
+        output.print_line(submission["counts"])
     if judging.get("measurements"):
         _print_measurements(judging["measurements"])
 
@@ -325,7 +325,7 @@ def _print_phase(phase: Entry) -> None:
             _local_time(entry["received_at"]),
             text(f"page.entry_state.{entry['state']}"),
             ", ".join(file["name"] for file in entry["files"]),
-            retold(entry["counts"] or ""),
+            entry["counts"] or "",
         ]
         table.add_row(*map(escape, cells))
     output.console().print(table)

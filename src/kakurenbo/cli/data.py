@@ -28,7 +28,7 @@ from kakurenbo.cli.options import (
 from kakurenbo.contest import AnyRulebook, Rulebook
 from kakurenbo.core import Source, collect_notices, write_file
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import text
 from kakurenbo.core.rng import stream
 from kakurenbo.data.hospital import hospital as draw_hospital
 from kakurenbo.data.store import IMPORTERS, import_dataset
@@ -138,7 +138,7 @@ def generate(
     for name, value in shown.items():
         if isinstance(value, Mapping) and not verbose:
             value = _largest_figures(value)
-        output.print_line(f"{output.label(name)}: {retold(output.short(value))}", out)
+        output.print_line(f"{output.label(name)}: {output.short(value)}", out)
 
 
 def _largest_figures(figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from kakurenbo.cli.examples import (
     publish_example,
 )
 from kakurenbo.cli.options import JSON, Command, Group, description
-from kakurenbo.core.messages import language, render, text, text_or
+from kakurenbo.core.messages import language, render, text
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
@@ -52,7 +52,7 @@ def _shown(entry: Mapping[str, Any]) -> dict[str, Any]:
     parameters = [
         {
             **{key: value for key, value in parameter.items() if key != "typed"},
-            "none": text_or(parameter["none"], parameter["none"]),
+            "none": text(parameter["none"], parameter["none"]),
         }
         for parameter in entry["parameters"]
     ]
@@ -67,7 +67,7 @@ def _print_by_contest(group: str, entries: Entries, contests: Iterable[str]) -> 
     """Print the methods of each contest with an example, then those that play none."""
     console, titles = output.console(), _installed("rulebooks")
     for contest in contests:
-        title = text_or(f"rulebooks.{contest}", titles[contest]["does"])
+        title = text(f"rulebooks.{contest}", titles[contest]["does"])
         console.print(f"[bold]{escape(contest)}[/]: {escape(title)}")
         if playing := _playing(entries, contest):
             console.print(_table(playing))
@@ -82,7 +82,7 @@ def _table(entries: Entries) -> Table:
     table = output.plain_table(text("cli.name"), text("cli.does"), text("cli.parameters"))
     for name, entry in entries.items():
         parameters = ", ".join(map(_with_default, entry["parameters"]))
-        does = text_or(f"{entry['group']}.{name}", entry["does"])
+        does = text(f"{entry['group']}.{name}", entry["does"])
         table.add_row(name, escape(does), escape(parameters))
     return table
 
@@ -90,7 +90,7 @@ def _table(entries: Entries) -> Table:
 def _with_default(parameter: Mapping[str, Any]) -> str:
     """Show a parameter with its default, and what none means: ``columns=none (all columns)``."""
     name, default = parameter["name"], parameter["default"]
-    none = text_or(parameter["none"], parameter["none"])
+    none = text(parameter["none"], parameter["none"])
     if default not in (None, "", (), []):
         return f"{name}={parameter['typed']}"
     if default is not None and not none:

@@ -20,7 +20,7 @@ from kakurenbo.__main__ import INTERRUPTED
 from kakurenbo.cli.click_words import translate_click
 from kakurenbo.core.compiling import announce_with
 from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
-from kakurenbo.core.messages import language, speaking, system_error, text, text_or
+from kakurenbo.core.messages import language, speaking, system_error, text
 from kakurenbo.core.problems import InputError
 
 TASKS = {
@@ -143,7 +143,7 @@ def main(arguments: list[str] | None = None) -> None:
             code = run(words)
         except (click.Abort, KeyboardInterrupt):
             stopped = text("cli.stopped")
-            stopped = text_or(f"cli.stopped.{words[0]}", stopped) if words else stopped
+            stopped = text(f"cli.stopped.{words[0]}", stopped) if words else stopped
             print(text("cli.error", message=stopped), file=sys.stderr)
             code = INTERRUPTED
     if code == INTERRUPTED and arguments is None:
@@ -232,7 +232,7 @@ def _missing(error: click.MissingParameter) -> str:
     parameter, context = error.param, error.ctx
     if parameter is None or context is None:
         return error.format_message()
-    argument_help = text_or(f"argument.{parameter.name}", "")
+    argument_help = text(f"argument.{parameter.name}", "")
     what = parameter.help if isinstance(parameter, click.Option) else argument_help
     example = example_of(context.command_path)
     if not what or not example:

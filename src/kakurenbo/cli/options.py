@@ -16,7 +16,7 @@ from click.shell_completion import CompletionItem
 from kakurenbo.cli.examples import example_of
 from kakurenbo.core import STANDARD_INPUT, STANDARD_OUTPUT, check_file, check_place
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.messages import text
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import Parameter, parameters_of
 
@@ -450,7 +450,7 @@ def take_parameters(values: dict[str, Any], parameters: Iterable[Parameter]) -> 
 
 def description(group: str, name: str) -> str:
     """Say what a method does, or the title of a rulebook; a plugin's in its own words."""
-    known = text_or(f"{group}.{name}", "")
+    known = text(f"{group}.{name}", "")
     return known or described(registry.find(group, name))
 
 
@@ -462,7 +462,7 @@ def described(cls: Any) -> str:
 
 def meaning(group: str, name: str, parameter: Parameter) -> str:
     """Say what a parameter of a method means; a plugin's in its own words."""
-    return text_or(f"{group}.{name}.{parameter.name}", parameter.meaning)
+    return text(f"{group}.{name}.{parameter.name}", parameter.meaning)
 
 
 def check_order(

@@ -49,7 +49,7 @@ from kakurenbo.contest.rounds import (
 from kakurenbo.contest.schedule import NO_SCHEDULE, moment
 from kakurenbo.core import InputError, check_free, collect_notices, write_file, write_folder
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import language, retold, text, text_or
+from kakurenbo.core.messages import language, text, translated, with_message
 
 _GUESSABLE = 2**64
 _MAX_TEAMS = 9999
@@ -94,7 +94,7 @@ def prepare(
         }
         output.print_json(report)
         return
-    output.print_line(text("cli.data", source=retold(str(preparation.report["data"]))))
+    output.print_line(text("cli.data", source=translated(preparation.report["data"])))
     output.print_line(f"{out}/public     {text('cli.prepared_public', digest=committed)}")
     output.print_line(f"{out}/teams/NN   {text('cli.prepared_teams')}")
     output.print_line(f"{out}/attackers  {text('cli.prepared_attackers')}")
@@ -174,7 +174,8 @@ def print_published(published: PublishedRound, out: Path) -> None:
     """Print what became of every release, and whom the folders are for."""
     table = output.plain_table(text("cli.target"), "", text("cli.why"))
     for record in published.records:
-        table.add_row(record.target, retold(record.state), escape(retold(record.cause)))
+        cause = translated(with_message(record.cause, record.messages))
+        table.add_row(record.target, text(f"word.{record.state}"), escape(cause))
     print_release_notices(published)
     output.console().print(table)
     for refusal in _of_published(published):
@@ -232,10 +233,9 @@ def print_release_notices(published: PublishedRound) -> None:
     targets: dict[str, list[str]] = {}
     for record in published.records:
         for notice in record.notices:
-            targets.setdefault(notice, []).append(record.target)
-    output.print_notices(
-        f"{', '.join(about)}: {retold(notice)}" for notice, about in targets.items()
-    )
+            said = translated(with_message(notice, record.messages))
+            targets.setdefault(said, []).append(record.target)
+    output.print_notices(f"{', '.join(about)}: {notice}" for notice, about in targets.items())
 
 
 def _has_attachments(rulebook: type[AnyRulebook]) -> bool:
@@ -293,9 +293,10 @@ def attach(
 def _print_attached(attached: AttachedRound) -> None:
     for target, file in attached.attached:
         output.print_line(text("cli.attached", target=target, file=file))
-    output.print_notices(f"{target}: {retold(notice)}" for target, notice in attached.notices)
+    output.print_notices(f"{target}: {translated(notice)}" for target, notice in attached.notices)
     for team, refusal in attached.refused:
-        output.print_notices(f"{team}: {retold(problem)}" for problem in refusal.problems)
+        problems = [with_message(problem, refusal.messages) for problem in refusal.problems]
+        output.print_notices(f"{team}: {translated(problem)}" for problem in problems)
 
 
 def _late_notices(rulebook: AnyRulebook, phase: Path) -> list[tuple[str, str]]:
@@ -351,7 +352,7 @@ def _print_scored(scored: Any, document: Any, out: Path) -> None:
     for entry in document.rounds:
         print_matrix(output.console_beside(out), document, entry)
     for target, why in scored.results.out.items():
-        output.print_line(text("cli.release_out", target=target, why=retold(why)), out)
+        output.print_line(text("cli.release_out", target=target, why=text(f"word.{why}", why)), out)
     targets: dict[str, list[str]] = {}
     for attacker, target in scored.missing:
         targets.setdefault(attacker, []).append(target)
@@ -370,7 +371,7 @@ def _round_options(cls: type[AnyRulebook]) -> list[click.Parameter]:
     if len(cls.rounds) == 1:
         return []
     helps = {
-        name: text_or(f"option.{name}", text("option.round_results", round=name))
+        name: text(f"option.{name}", text("option.round_results", round=name))
         for name in cls.rounds
     }
     return [

@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from kakurenbo.cli.main import DONE, FAILS_RULES, UNUSABLE, can_show
-from kakurenbo.core.messages import escaped, retold, text
-from kakurenbo.core.problems import Problem, Problems, summed_up
+from kakurenbo.core.messages import escaped, text, translated
+from kakurenbo.core.problems import Problem, Problems, group_notices
 from kakurenbo.core.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
@@ -103,8 +103,9 @@ def print_problems(problems: Sequence[Problem], total: int | None = None) -> Non
 
 def print_notices(notices: Iterable[Problem | str]) -> None:
     """Print on stderr what was assumed or corrected."""
-    for notice in summed_up(notices):
-        print(text("cli.notice", notice=notice), file=sys.stderr)
+    for notice in group_notices(notices):
+        said = notice.as_message() if isinstance(notice, Problem) else notice
+        print(text("cli.notice", notice=said), file=sys.stderr)
 
 
 def plain_table(*headings: str) -> Table:
@@ -127,13 +128,15 @@ def titled(title: str, table: Table) -> Group:
 
 def label(name: str) -> str:
     """Return the name of a figure, as people read it."""
-    return retold(name.replace("_", " "))
+    return text(f"word.{name}", name.replace("_", " "))
 
 
 def short(value: object) -> str:
     """Return a setting or a claim in words."""
     if value is None:
-        return "none"
+        return text("word.none")
+    if isinstance(value, str):
+        return translated(value)
     from kakurenbo.reports.numbers import shown_value  # loads tables, which listings do without
 
     return shown_value(value)

@@ -49,7 +49,7 @@ from kakurenbo.core import (
     write_file,
 )
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.messages import text
 from kakurenbo.core.problems import LISTED_ROWS
 from kakurenbo.core.rng import stream
 from kakurenbo.methods import registry
@@ -224,7 +224,7 @@ def _anonymizers(_context: click.Context, _parameter: click.Parameter, typed: st
 def _known_files(rulebook: str, method: str) -> str:
     """Return the files that attackers of one contest, or of every one, know; and an example."""
     contests = [rulebook] if rulebook else registry.names("rulebooks")
-    files = {name: text_or(f"knowledge.{name}", "") for name in contests}
+    files = {name: text(f"knowledge.{name}", "") for name in contests}
     lines = [f"{name}: {listed}" for name, listed in files.items() if listed]
     paragraphs = [text("help.knowledge"), *lines] if lines else []
     if rulebook:
@@ -322,7 +322,7 @@ def _other_kind(rules: AnyRulebook, problems: Problems, guess: Path) -> Problems
     form = f"guess_form.{rules.name}"
     shown = {
         "problem": replace(wide[0], rows=(), count=1).message,
-        "form": Message(form if text_or(form, "") else "guess.form"),
+        "form": Message(form if text(form, "") else "guess.form"),
     }
     place = {"file": str(guess), "row": wide[0].row, "severity": Severity.MALFORMED}
     return Problems([Problem("guess.other_file", shown, **place)])  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 from kakurenbo.cli import output
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import text, translated
 
 if TYPE_CHECKING:  # an audit needs no tournament to be loaded
     from kakurenbo.arena import Job, Result, Tally
@@ -84,13 +84,15 @@ class TournamentProgress(LiveProgress):
         if self.is_quiet:
             return
         if job is not None and result is not None and result.state == _FAILED:
-            cause = escape(retold(result.cause))
-            self.console.print(f"[bold red]{text('cli.failed')}[/] {escape(str(job))}: {cause}")
+            cause = escape(translated(result.reason))
+            self.console.print(
+                f"[bold red]{text('cli.failed')}[/] {escape(translated(job.text))}: {cause}"
+            )
         done, state = tally.finished, state_text(tally)
         if self.is_live:
             if self._task is None:
                 self._task = self.bar.add_task("", total=tally.total, state="")
-            stage = retold(job.kind) if job is not None else ""
+            stage = text(f"word.{job.kind}", job.kind) if job is not None else ""
             self.bar.update(self._task, completed=done, description=stage, state=state)
         else:
             counts = {"contest": self._contest, "done": done, "all": tally.total}

@@ -11,7 +11,7 @@ from kakurenbo.cli import output
 from kakurenbo.cli.output import add_column, console
 from kakurenbo.contest import AnyRulebook, Credit, Figure, Unit, Utility
 from kakurenbo.contest.results import NO_AWARDS
-from kakurenbo.core.messages import language, retold, text, text_or
+from kakurenbo.core.messages import language, text
 from kakurenbo.reports import FigureEntry, Ranking
 from kakurenbo.reports.document import constant_answer
 from kakurenbo.reports.numbers import (
@@ -78,10 +78,7 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
             code = "measure.at_least" if threshold.minimum else "measure.at_most"
             needed = text(code, bound=bound.partition(" ")[2])
             mark = passes_text(threshold.met_by(score.value))
-        limits = (
-            f"{output.label(key)} {retold(shown_value(limit))}"
-            for key, limit in score.limit.items()
-        )
+        limits = (f"{output.label(key)} {shown_value(limit)}" for key, limit in score.limit.items())
         direction = text("figure.higher" if score.higher_is_better else "figure.lower")
         label = f"{name} {declared.label}" if declared.label else name
         limit = escape(", ".join(limits))
@@ -144,7 +141,7 @@ def print_rankings(
         out.print()
     for name, teams in awards.items():
         winners = ", ".join(teams) or text("award.nobody")
-        award = text("award", ranking=text_or(f"award.{name}", name), teams=winners)
+        award = text("award", ranking=text(f"award.{name}", name), teams=winners)
         out.print(award, markup=False)
         if language() in notices.get(name, {}):
             out.print(f"  [dim]{escape(notices[name][language()])}[/]")
@@ -158,7 +155,7 @@ def _figures_table(
     headings = dict.fromkeys(heading for values in tables.values() for heading in values)
     columns = []
     for heading in headings:
-        add_column(shown, text_or(f"table.of.{heading}", heading), right=True)
+        add_column(shown, text(f"table.of.{heading}", heading), right=True)
         unit = figures.get(heading, _PLAIN).unit
         columns.append(apart([values.get(heading) for values in tables.values()], unit))
     for name, *cells in zip(tables, *columns, strict=True):

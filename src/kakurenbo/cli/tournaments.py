@@ -39,7 +39,7 @@ from kakurenbo.cli.scores import COUNTED, Columns, print_rankings
 from kakurenbo.contest import AnyRulebook, Unit
 from kakurenbo.contest.results import FAILED, MISSING, REFUSED
 from kakurenbo.core import write_file
-from kakurenbo.core.messages import escaped, language, retold, text
+from kakurenbo.core.messages import Message, escaped, language, text, translated
 from kakurenbo.core.rng import fresh_seed
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import make
@@ -291,21 +291,21 @@ def _play_demo(rulebook: AnyRulebook, seed: int, jobs: int, *, quiet: bool) -> a
 # -- a tournament in the terminal --------------------------------------------------------------------------------------
 
 
-def print_tournament(document: Document, played_by: str = "") -> None:
+def print_tournament(document: Document, played_by: Message | None = None) -> None:
     """What ``run`` and ``demo`` show at the end."""
     console = output.console()
     players = {player.team: player for player in document.players}
     for source in dict.fromkeys(
-        str(entry.report["data"]) for entry in document.rounds if entry.report.get("data")
+        translated(entry.report["data"]) for entry in document.rounds if entry.report.get("data")
     ):
-        console.print(text("cli.data", source=retold(source)) + "\n", markup=False)
+        console.print(text("cli.data", source=source) + "\n", markup=False)
     for entry in document.rounds:
         title = text("tournament.of_round", round=entry.name) if len(document.rounds) > 1 else ""
         console.print(_releases(document, entry, players, title))
         console.print()
         if len(entry.attacks) <= _WIDEST_MATRIX:
             print_matrix(console, document, entry, title)
-    names = {text("table.name"): {team: retold(player.name) for team, player in players.items()}}
+    names = {text("table.name"): {team: player_name(player) for team, player in players.items()}}
     beside: dict[str, Columns] = {
         "anonymization": names,
         "attack": {**names, **_extra_columns(document)},
@@ -327,9 +327,14 @@ def print_tournament(document: Document, played_by: str = "") -> None:
         attacks=counted(document.attack_count, "attack", language()),
     )
     console.print(
-        f"\n{counts}{text('tournament.played_by', workers=retold(played_by)) if played_by else ''}",
+        f"\n{counts}{text('tournament.played_by', workers=played_by) if played_by else ''}",
         markup=False,
     )
+
+
+def player_name(player: PlayerEntry) -> str:
+    """Return a player's name; those of the rulebooks' own players are translated."""
+    return text(f"player.{player.name.replace(' ', '_')}", player.name)
 
 
 def _releases(
@@ -341,8 +346,8 @@ def _releases(
         player = players.get(release.team, PlayerEntry(release.team))
         table.add_row(
             release.target,
-            escape(retold(player.name)),
-            escape(retold(player.anonymizer)),
+            escape(player_name(player)),
+            escape(translated(player.anonymizer)),
             escape(_utility(document, release)),
         )
     return output.titled(text("tournament.releases") + title, table)
@@ -375,7 +380,7 @@ def print_matrix(console: Console, document: Document, entry: RoundEntry, title:
     unit = document.figures["hits"].unit if "hits" in document.figures else COUNTED.unit
     what = text("matrix.hits", of=figure(entry.of or 0, unit)) if single else text("matrix.shares")
     methods = {
-        attacker: retold(players[attacker].attack)
+        attacker: translated(players[attacker].attack)
         for attacker in entry.attackers
         if attacker in players
     }
@@ -470,7 +475,11 @@ def _print_failures(document: Document) -> None:
     if shown:
         table = output.plain_table(text("table.what"), "", text("table.cause"))
         for failure in shown:
-            cells = (retold(failure.what), text(f"state.{failure.state}"), retold(failure.cause))
+            cells = (
+                translated(failure.what),
+                text(f"state.{failure.state}"),
+                translated(failure.cause),
+            )
             table.add_row(*map(escape, cells))
         output.console().print(output.titled(text("tournament.failures"), table))
 

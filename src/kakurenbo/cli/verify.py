@@ -35,10 +35,10 @@ from kakurenbo.cli.options import (
 from kakurenbo.cli.progress import LiveProgress
 from kakurenbo.contest import AnyRulebook
 from kakurenbo.contest.commitments import CANNOT_REPEAT, KEPT, SEED, Finding
-from kakurenbo.contest.verify import IN_PHASE, MADE_AGAIN, verify_round
+from kakurenbo.contest.verify import IN_PHASE, MADE_AGAIN, THE_PREPARATION, verify_round
 from kakurenbo.core import read_file
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import language, retold, shorten, text
+from kakurenbo.core.messages import language, shorten, text, translated
 from kakurenbo.methods import registry
 from kakurenbo.proofs import Checkpoint, ProofError, Receipt, read_proof, strict, verify_consistency
 from kakurenbo.proofs.archive import LogFile, opened
@@ -116,8 +116,8 @@ def _all_kept(findings: list[Finding]) -> str:
 
 
 def _line(state: str, name: str, why: str = "") -> str:
-    shown = retold(state)
-    reason = f" ({retold(why)})" if why else ""
+    shown = text(f"word.{state.replace(' ', '_')}", state)
+    reason = f" ({translated(why)})" if why else ""
     return f"{shown}{' ' * (15 - cell_len(shown))}  {place_text(name)}{reason}"
 
 
@@ -126,7 +126,8 @@ def place_text(name: str) -> str:
     for prefix, code in _PREFIXES.items():
         if name.startswith(prefix):
             return text(code, what=place_text(name.removeprefix(prefix)))
-    return retold(name)
+    codes = {THE_PREPARATION: "finding.the_preparation", SEED: "word.seed"}
+    return text(codes[name]) if name in codes else name
 
 
 def _folder(finding: Finding) -> str:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
         add_notices,
         collect_notices,
         gather,
+        group_notices,
         notice,
         report_in,
-        summed_up,
     )
     from kakurenbo.core.schema import Category, Codes, Column, Date, Decimal, Integer, Schema, Text
     from kakurenbo.core.sources import (
@@ -69,7 +69,7 @@ _MODULES = {
         "gather",
         "notice",
         "report_in",
-        "summed_up",
+        "group_notices",
     ),
     "kakurenbo.core.csv": ("Layout", "Row", "read_cells", "read_table", "table_bytes"),
     "kakurenbo.core.schema": (
@@ -140,6 +140,7 @@ __all__ = [
     "dummy_names",
     "few_names",
     "gather",
+    "group_notices",
     "is_archive",
     "json_bytes",
     "json_object",
@@ -153,7 +154,6 @@ __all__ = [
     "read_toml",
     "report_in",
     "sources_of",
-    "summed_up",
     "table_bytes",
     "write_file",
     "write_folder",

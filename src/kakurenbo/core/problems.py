@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from kakurenbo.core import messages
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.core.messages import Message, Wording, shorten
+from kakurenbo.core.messages import Message, StoredText, Wording, shorten
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -122,6 +122,10 @@ class Problem:
     def in_language(self, language: str) -> str:
         """Return place, message and fix in a language, as one line."""
         return self.as_message().text(language)
+
+    def stored(self) -> StoredText:
+        """Return place, message and fix in English, as files hold it."""
+        return self.as_message().stored()
 
     def __str__(self) -> str:
         return self.as_message().text()
@@ -459,32 +463,31 @@ class _Group:
         return replace(self.problem, rows=tuple(self.rows[:LISTED_ROWS]), count=self.count)
 
 
-def summed_up(notices: Iterable[Problem | str], language: str | None = None) -> tuple[str, ...]:
-    """Notices as lines, those that say the same of several files as one.
+def group_notices(notices: Iterable[Problem | str]) -> tuple[Problem | str, ...]:
+    """Return the notices, those that say the same of several files as one.
 
     Examples
     --------
-    >>> summed_up([Problem("text.bom", file=name, row=1) for name in ("a.csv", "b.csv")], "en")
-    ('a.csv, b.csv: the file begins with a byte-order mark: put right',)
+    >>> [notice] = group_notices(Problem("text.bom", file=name, row=1) for name in ("a.csv", "b.csv"))
+    >>> str(notice)
+    'a.csv, b.csv: the file begins with a byte-order mark: put right'
     """
-    spoken = language or messages.language()
     groups: dict[str, list[Problem | str]] = {}
     for notice in notices:
-        same = (
-            notice
-            if isinstance(notice, str)
-            else replace(notice, file="", row=None, record=None).in_language(spoken)
-        )
-        groups.setdefault(same, []).append(notice)
-    return tuple(_one_line(group, spoken) for group in groups.values())
+        groups.setdefault(_without_place(notice), []).append(notice)
+    return tuple(map(_as_one, groups.values()))
 
 
-def _one_line(group: Sequence[Problem | str], language: str) -> str:
+def _without_place(notice: Problem | str) -> str:
+    if isinstance(notice, str):
+        return notice
+    return repr(replace(notice, file="", row=None, record=None))
+
+
+def _as_one(group: Sequence[Problem | str]) -> Problem | str:
     first = group[0]
-    if isinstance(first, str):
+    files = list(dict.fromkeys(notice.file for notice in group if isinstance(notice, Problem)))
+    if isinstance(first, str) or len(files) == 1:
         return first
-    files = list(dict.fromkeys(one.file for one in group if isinstance(one, Problem)))
-    if len(files) == 1:
-        return first.in_language(language)
     listed = [*files[:_LISTED_FILES], *(["…"] if len(files) > _LISTED_FILES else [])]
-    return replace(first, file=", ".join(listed), row=None, record=None).in_language(language)
+    return replace(first, file=", ".join(listed), row=None, record=None)

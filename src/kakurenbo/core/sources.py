@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, TextIO
 
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.core.problems import InputError, Severity
 
 DEFAULT_LIMIT = 100 * 1000 * 1000  # bytes after unpacking
@@ -250,11 +251,11 @@ class Folder(Mapping[str, bytes]):
             if entry.is_symlink() and not with_strays:
                 raise UsageError("error.link", at=entry)
             if entry.is_symlink():
-                self.strays[name] = "this is a link"
+                self.strays[name] = Message("word.is_link").stored()
             elif with_strays and entry.is_dir() and not any(entry.iterdir()):
-                self.strays[f"{name}/"] = "this folder is empty"
+                self.strays[f"{name}/"] = Message("word.is_empty_folder").stored()
             elif with_strays and not entry.is_dir() and not entry.is_file():
-                self.strays[name] = "this is a pipe, a socket or a device"
+                self.strays[name] = Message("word.is_pipe").stored()
             elif not entry.is_dir():
                 self._files[name] = entry
 

@@ -20,6 +20,7 @@ from kakurenbo.core.messages import LANGUAGES, escaped, language
 from kakurenbo.reports import charts, numbers
 from kakurenbo.reports.assets import asset, palettes, render
 from kakurenbo.reports.document import Document, RoundEntry
+from kakurenbo.reports.drawing import NARROW
 from kakurenbo.reports.table import results_csv
 from kakurenbo.reports.verdicts import note_text
 from kakurenbo.reports.view import View
@@ -50,6 +51,7 @@ def html_report(document: Document, times: Mapping[str, Any]) -> str:
             is_hidden=spoken != language(),
             seconds=math.fsum(job["seconds"] for job in jobs) if jobs is not None else None,
             charts=charts,
+            NARROW=NARROW,
             numbers=numbers,
             map=map,
             zip=zip,

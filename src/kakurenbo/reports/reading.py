@@ -36,7 +36,7 @@ Number = int | float
 
 
 def read_results(rulebook: AnyRulebook, path: Path, name: str = "") -> Document:
-    """Read the results of one round or several, with their repeats; of a table that is all there is in the document.
+    """Read the results of one round or several, with their repeats: a document to be ranked, without releases or players.
 
     Parameters
     ----------
@@ -55,12 +55,15 @@ def read_results(rulebook: AnyRulebook, path: Path, name: str = "") -> Document:
     else:
         document = _single(rulebook, _UNNAMED, rulebook.read_published(source))
     _check_plausible(rulebook, source, document)
-    if not name or len(document.rounds) != 1:
-        return document
-    (entry,) = document.rounds
-    if entry.name in rulebook.rounds and entry.name != name:
-        raise InputError.of("results.other_round", source.name, found=entry.name, expected=name)
-    return replace(document, rounds=(replace(entry, name=name),))
+    entries = [RoundEntry(entry.name, repeats=entry.repeats) for entry in document.rounds]
+    if name and len(entries) == 1:
+        (entry,) = entries
+        if entry.name in rulebook.rounds and entry.name != name:
+            raise InputError.of("results.other_round", source.name, found=entry.name, expected=name)
+        entries = [replace(entry, name=name)]
+    contest = rulebook_entry(rulebook)
+    results = Document(contest, tuple(entries), manifest=document.manifest)
+    return _recomputed(source, lambda: results)
 
 
 def read_document(path: Path) -> Document:
@@ -91,9 +94,13 @@ def _document(source: Source, data: bytes, content: Any) -> Document:
     if isinstance(content, dict) and content.get("format", FORMAT) != FORMAT:
         formats = {"found": str(content["format"])[:20], "expected": FORMAT}
         raise InputError.of("results.other_format", source.name, **formats)
+    return _recomputed(source, lambda: parse_document(data))
+
+
+def _recomputed(source: Source, read: Callable[[], Document]) -> Document:
+    """Compute what follows from the results of the repeats, whatever the file says."""
     try:
-        # What follows from the results of the repeats is computed again, whatever the file says.
-        document = recompute(parse_document(data))
+        document = recompute(read())
         rows = (row.values() for entry in document.rounds for row in entry.attacks.values())
         if not all(math.isfinite(attack.accuracy.mean) for row in rows for attack in row):
             raise ValueError("figures too large for a mean")

@@ -17,13 +17,15 @@ import numpy as np
 from kakurenbo.anonymizers.tables.synthetic import shares_of
 from kakurenbo.core import Category, Codes, Column, Moments, Table
 from kakurenbo.core.arrays import Floats, Ints, Rng
-from kakurenbo.data.statistics import one_blas_thread
+from kakurenbo.data.statistics import on_grid, one_blas_thread
 
 _FEATURES = 2_000  # deviations looked at, those that cost most; of the others the population's values are taken
 _ROWS = 30_000  # of the population, for the covariance of the deviations
+_BLOCK = 4_096  # rows that are summed up in double precision at a time
 _TYPICAL = 60  # combinations for which weights are found
 _MOST = 120
 _REWEIGHTINGS = 5
+_DISTINCT = 1e-6  # share by which equal eigenvalues are told apart
 _LEAST_ERROR = 1e-3  # of a deviation's own size: keeps weights finite
 _HISTOGRAM_COUNTS = 0.35  # weight of the histograms' budget relative to that of the covariances
 
@@ -90,8 +92,13 @@ class DirectionBasis:
                 parts.append((table.codes[column.name][:, None] == codes).astype(np.float32))
                 start += size
             deviations = np.hstack(parts)
-            deviations -= deviations.mean(axis=0)
-            between = (deviations.T @ deviations).astype(np.float64) / len(table)
+            mean = deviations.mean(axis=0, dtype=np.float64)
+            between = np.zeros((len(elements), len(elements)))
+            for start in range(0, len(table), _BLOCK):
+                # Sums in single precision would differ between processors by more than the grid.
+                block = deviations[start : start + _BLOCK] - mean
+                between += block.T @ block
+            between /= len(table)
             into, back = _combine(between, costs[elements])
         return cls(moments.covariance, shares, elements, into, back)
 
@@ -103,7 +110,8 @@ class DirectionBasis:
             shares_of(sample) - self.shares,
         ]
         moved = np.zeros(len(missing))
-        moved[self.elements] = self.back[:, :count] @ (self.into[:count] @ missing[self.elements])
+        expected = self.back[:, :count] @ (self.into[:count] @ missing[self.elements])
+        moved[self.elements] = on_grid(expected)
         covariance = np.zeros_like(self.covariance)
         covariance[upper] = moved[: len(upper[0])]
         covariance = covariance + np.triu(covariance, 1).T
@@ -116,10 +124,12 @@ def _combine(between: Floats, costs: Floats) -> tuple[Floats, Floats]:
 
     sizes = np.sqrt(np.diag(between))
     error = sizes
+    # Deviations that are alike would share an eigenvalue, and the processor would choose among their eigenvectors.
+    distinct = 1 + np.diag(np.linspace(0, _DISTINCT, len(sizes)))
     weights, vectors = np.ones_like(sizes), np.zeros((len(sizes), 0))
     for count in (*[_TYPICAL] * (_REWEIGHTINGS - 1), _MOST):
         weights = np.sqrt(costs / np.maximum(error, _LEAST_ERROR * sizes))
-        matrix = weights[:, None] * between * weights
+        matrix = weights[:, None] * between * weights * distinct
         if len(matrix) <= 2 * count:
             values, vectors = np.linalg.eigh(matrix)
         else:
@@ -189,7 +199,7 @@ def round_with_moments(
         units = (values - centre) / spread
         powers = np.stack([np.ones_like(units), units, units**2])  # (3, m)
         wanted = np.array([0, (mean - centre) / spread, variance / spread**2 - 1])
-        slopes = np.linalg.lstsq((powers * shares) @ powers.T, wanted, rcond=None)[0]
+        slopes = np.linalg.lstsq((powers * shares) @ powers.T, wanted, rcond=None)[0].round(9)
         tilted = tilted * np.clip(1 + slopes @ powers, 0.2, 5)
         tilted *= rows / tilted.sum()
     counts = round_to_counts(tilted, rows)
@@ -205,12 +215,13 @@ def round_with_moments(
         off_mean = total / rows - mean
         off_variance = (counts @ values**2 - total**2 / rows) / (rows - 1) - variance
         changed = off_variance + squares - (2 * total * steps + rows * steps**2) / (rows - 1)
-        cost = _MEAN_COUNTS * np.abs(off_mean + steps) + np.abs(changed)
+        # Rounded: the last bits of equal costs differ between processors.
+        cost = (_MEAN_COUNTS * np.abs(off_mean + steps) + np.abs(changed)).round(9)
         excess = counts[occurring] - tilted[occurring]
         barred = (excess - 1 < -_LARGEST_ROUNDING) | (counts[occurring] < 1)
         cost[barred[:, None] | (excess + 1 > _LARGEST_ROUNDING)[None, :]] = np.inf
         source, goal = np.unravel_index(int(cost.argmin()), cost.shape)
-        if cost[source, goal] >= _MEAN_COUNTS * abs(off_mean) + abs(off_variance) - 1e-12:
+        if cost[source, goal] >= _MEAN_COUNTS * abs(off_mean) + abs(off_variance) - 1e-9:
             break
         counts[occurring[source]] -= 1
         counts[occurring[goal]] += 1

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kakurenbo.attacks.membership.base import MembershipAttack, member_rate, most_confident
 from kakurenbo.attacks.membership.kernel import Kernel
-from kakurenbo.attacks.membership.likelihood import HISTOGRAM_WEIGHT, Likelihood
+from kakurenbo.attacks.membership.likelihood import DECIMALS, HISTOGRAM_WEIGHT, Likelihood
 from kakurenbo.attacks.membership.moments import (
     FITTING,
     MeanShift,
@@ -76,7 +76,7 @@ class BestOfShadows(MembershipAttack):
         final = candidate_scores(model, knowledge, Calibration.of(model, shadows))
         if best == _STACK:
             return _stack_scores(_train_stack(lessons), final)
-        return final.whole[best]
+        return final.whole[best].round(DECIMALS)
 
 
 def _hits(scores: Values, shadow: Shadow) -> float:
@@ -176,9 +176,11 @@ def _train_stack(lessons: list[tuple[NDArray[np.float32], NDArray[np.bool_]]]) -
     regression = LogisticRegression(C=0.1, solver="newton-cholesky", max_iter=50)
     stack = make_pipeline(StandardScaler(), regression)
     matrices, memberships = zip(*lessons, strict=True)
-    return stack.fit(np.vstack(matrices), np.concatenate(memberships))
+    # In single precision the fit would differ between processors by more than scores do.
+    return stack.fit(np.vstack(matrices, dtype=np.float64), np.concatenate(memberships))
 
 
 def _stack_scores(stack: Any, candidate: CandidateScores) -> Values:
     """Return the log odds of membership of every row, shape (n,)."""
-    return np.asarray(stack.decision_function(candidate.matrix()), dtype=np.float64)
+    scores: Values = stack.decision_function(candidate.matrix().astype(np.float64))
+    return scores.round(DECIMALS)

@@ -24,7 +24,7 @@ from kakurenbo.methods.threats import MembershipKnowledge
 
 MAX_DOMAIN = 1024  # wider columns take part in groups of values
 HISTOGRAM_WEIGHT = 0.5  # the records of D that hold a value count in the odds already
-_DECIMALS = 9  # of the doubt: rounding in the last bits must not decide between equals
+DECIMALS = 9  # of the doubt: rounding in the last bits must not decide between equals
 _MIN_KEPT, _MAX_KEPT = 0.01, 0.999  # a cell may have been drawn anew, and is never sure to be
 _ROUNDS, _SETTLED = 500, 1e-9
 _UNEXPLAINED = (
@@ -66,7 +66,7 @@ class Likelihood(MembershipAttack):
         shift = MeanShift.released(model, knowledge, FITTING, rounding=1.0)
         logit = model.rows.dot(tilt(model, shift, member_rate(knowledge)))
         return np.round(
-            np.log1p(odds / member_rate(knowledge)) + HISTOGRAM_WEIGHT * logit, _DECIMALS
+            np.log1p(odds / member_rate(knowledge)) + HISTOGRAM_WEIGHT * logit, DECIMALS
         )
 
     def odds(self, knowledge: MembershipKnowledge) -> Floats:
@@ -86,7 +86,7 @@ def certainty(odds: Floats) -> Floats:
     """Return minus the doubt 1 / (1 + odds), which rises with the odds and is bounded, shape
     (n,).
     """
-    return -np.round(1 / (1 + odds), _DECIMALS)
+    return -np.round(1 / (1 + odds), DECIMALS)
 
 
 def membership_odds(population: Table, release: Table, mechanism: Mechanism) -> Floats:

@@ -122,7 +122,8 @@ def _squared_deviations(
     for slot in range(len(squares)):
         places = np.flatnonzero(model.features.owners == slot)
         variances, directions = np.linalg.eigh(model.covariance[np.ix_(places, places)])
-        judged = variances > _MIN_VARIANCE
+        # Rounded: the variance of levels that occur equally often can be the limit itself.
+        judged = variances.round(12) > _MIN_VARIANCE
         along = directions[:, judged].T @ deviation[places]
         squares[slot] = (along**2 / variances[judged]).sum() * unit
         degrees[slot] = judged.sum()

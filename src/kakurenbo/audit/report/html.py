@@ -40,7 +40,7 @@ from kakurenbo.audit.report.words import (
 from kakurenbo.audit.result import AuditResult, Risk
 from kakurenbo.core.messages import LANGUAGES, language, speaking
 from kakurenbo.reports.assets import asset
-from kakurenbo.reports.charts import NARROW, WIDE, Drawing
+from kakurenbo.reports.drawing import NARROW, WIDE, Drawing
 from kakurenbo.reports.html import offline_page
 
 _LANGUAGE_NAMES = {"en": "English", "ja": "日本語"}

@@ -22,7 +22,7 @@ from kakurenbo.audit.report.words import (
     why_told,
 )
 from kakurenbo.audit.result import AuditResult, Candidate, Rate, Risk
-from kakurenbo.reports.charts import (
+from kakurenbo.reports.drawing import (
     SMALL,
     WIDE,
     Drawing,

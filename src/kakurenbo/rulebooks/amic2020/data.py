@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kakurenbo.anonymizers.tables.randomized_response import ProportionalResponse
 from kakurenbo.core import Moments, Table
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream
 from kakurenbo.data.adult import embedded_adult
 from kakurenbo.data.generators import (
@@ -25,8 +26,8 @@ from kakurenbo.data.store import load_adult
 
 EMBEDDED, IMPORTED = "embedded", "imported"
 SOURCES = {
-    EMBEDDED: "embedded statistics: A and test.csv are drawn from stored moments of Census Income, not its real rows",
-    IMPORTED: "Census Income, imported files",
+    EMBEDDED: Message("word.census_embedded"),
+    IMPORTED: Message("word.census_imported"),
 }
 TRIAL_ANONYMIZER = ProportionalResponse(p=0.995)
 """What the sample release of the trial was made with."""
@@ -44,7 +45,7 @@ class PersonalData:
     def facts(self) -> dict[str, Any]:
         """Return the source, and digests by which others can see whether they have the same data."""
         return {
-            "source": SOURCES[self.source],
+            "source": SOURCES[self.source].stored(),
             "sha256": {"train": self.personal.digest(), "test": self.test.digest()},
         }
 

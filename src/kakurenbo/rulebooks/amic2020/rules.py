@@ -309,7 +309,7 @@ class Amic2020(MembershipContest):
         self, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
         source = questioner.personal_data(self.data)
-        data = questioner.SOURCES[source.source]
+        data = questioner.SOURCES[source.source].stored()
         return self._generate(source.personal, data, rows, rng, distinct)
 
     def generate_from(

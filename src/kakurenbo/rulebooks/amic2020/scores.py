@@ -16,7 +16,7 @@ from kakurenbo.contest.results import (
     rank_rounds,
 )
 from kakurenbo.core import ProblemCollector, Row, Severity, Source, read_cells
-from kakurenbo.core.messages import render
+from kakurenbo.core.messages import Message
 from kakurenbo.rulebooks.amic2020.files import GUESSES
 
 FIRST = 3  # how many anonymizers an attacker is scored on
@@ -50,7 +50,7 @@ def standings(
         attack=_with_points(ranked.attack, rounding),
         overall=_with_points(ranked.overall, rounding),
         awards=ranked.awards if reason is None else {},
-        details={} if reason is None else {NO_AWARDS: render(reason, {}, "en").message},
+        details={} if reason is None else {NO_AWARDS: Message(reason).stored()},
     )
 
 

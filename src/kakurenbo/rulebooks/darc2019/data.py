@@ -13,14 +13,15 @@ import numpy as np
 from kakurenbo.contest import RoundData
 from kakurenbo.core import InputError, Source, Table, table_bytes
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.data.store import load_part
 from kakurenbo.data.transactions import ANY_MONTHS, Calendar, narrowed, with_headings
 from kakurenbo.rulebooks.darc2019.files import ORIGINAL_FILE, read_original
 
 DATASET, PART = "online_retail", "T"
-SIMULATED = "a simulated shop: drawn from stored statistics of Online Retail, not its real rows"
-IMPORTED = "Online Retail, imported file"
-OWN = "a table of the organizer's own"
+SIMULATED = Message("word.shop_simulated")
+IMPORTED = Message("word.shop_imported")
+OWN = Message("word.shop_own")
 CONTEST_CUSTOMERS = 4_034
 """Of the contest's own T, and of the shop that is simulated in its place."""
 CUSTOMERS = {"full": None, "small": 400}  # None: as many as T has
@@ -31,13 +32,13 @@ class Original:
     """T, where it comes from, and the value of the option ``data`` that says so."""
 
     table: Table
-    source: str
+    source: Message
     data: str
     digest: str = ""
 
     def described(self) -> Mapping[str, Any]:
         """For ``contest.json``: enough to see whether somebody else has the same data."""
-        return {"source": self.source, **({"sha256": self.digest} if self.digest else {})}
+        return {"source": self.source.stored(), **({"sha256": self.digest} if self.digest else {})}
 
 
 def original_table(rng: np.random.Generator, data: str, scale: str, own: str) -> Original:

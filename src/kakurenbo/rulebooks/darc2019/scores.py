@@ -26,7 +26,7 @@ from kakurenbo.contest import (
     two_digits,
     why_out,
 )
-from kakurenbo.contest.results import FAILED, MISSING, REFUSED
+from kakurenbo.contest.results import FAILED, MISSING, REFUSED, state_note
 from kakurenbo.core import (
     InputError,
     ProblemCollector,
@@ -156,7 +156,10 @@ def _equally_long(answer: Answer, guess: ReidentificationGuess) -> bool:
 # -- tables and teams ------------------------------------------------------------------------------
 
 AWARDED = 3
-_OWN_TABLE, _OTHER_TABLE = "owns the table", "did not attack the first-ranked table"
+_OWN_TABLE, _OTHER_TABLE = (
+    Message("state.owns_the_table").stored(),
+    Message("state.other_table").stored(),
+)
 """Why a team has no rate in the attack ranking though it may have attacked."""
 _NEVER_ACCEPTED = (
     REFUSED,
@@ -280,10 +283,10 @@ def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standi
             known[attacker] = max(known.get(attacker) or rate, rate)
     nothing = [team for team, rate in (rates | shown).items() if rate is None]
     guessing = {attacker for table in results.credits for attacker in _rates(results, table)}
-    notes = {
-        team: _OWN_TABLE if team in owners else _OTHER_TABLE if team in guessing else MISSING
-        for team in nothing
-    }
+    notes: dict[str, str] = {}
+    for team in nothing:
+        absent = _OTHER_TABLE if team in guessing else state_note(MISSING)
+        notes[team] = _OWN_TABLE if team in owners else absent
     return (*rank_scores(rates, notes), *shown_unranked(shown, notes))
 
 

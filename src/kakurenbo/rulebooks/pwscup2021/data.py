@@ -13,6 +13,7 @@ import numpy as np
 from kakurenbo.contest.commitments import digest
 from kakurenbo.core import InputError, Moments, Source, Table
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream as fixed_stream
 from kakurenbo.data import health as nhanes
 from kakurenbo.data.distinct import tilted_rows
@@ -25,9 +26,9 @@ from kakurenbo.rulebooks.pwscup2021 import files
 AUTO, EMBEDDED, IMPORTED, OWN = "auto", "embedded", "imported", "own"
 DATASET, PART = "nhanes", "B"
 SOURCES = {
-    EMBEDDED: "embedded statistics: B is drawn from stored moments of health checks (NHANES), not its real rows",
-    IMPORTED: "NHANES, imported files",
-    OWN: "a table B of the organizer's own",
+    EMBEDDED: Message("word.health_embedded"),
+    IMPORTED: Message("word.health_imported"),
+    OWN: Message("word.health_own"),
 }
 ROWS: Mapping[str, int | None] = {"full": None, "small": 2000}
 """Rows of B by scale; None for as many as the source has."""
@@ -58,9 +59,9 @@ class Population:
     def described(self) -> dict[str, Any]:
         """For ``contest.json``: enough to see whether somebody else has the same data."""
         if self.table is not None:
-            return {"source": SOURCES[self.kind], "sha256": self.table.digest()}
+            return {"source": SOURCES[self.kind].stored(), "sha256": self.table.digest()}
         stored = stored_bytes(nhanes.STATISTICS_FILE)
-        return {"source": SOURCES[self.kind], "sha256": digest(stored)}
+        return {"source": SOURCES[self.kind].stored(), "sha256": digest(stored)}
 
     @property
     def rows(self) -> int:

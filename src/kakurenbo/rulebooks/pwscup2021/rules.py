@@ -225,7 +225,7 @@ class Pwscup2021(LinkageContest):
         source = organizer.population(self.data, self.table)
         table = organizer.generated_table(source.moments, rows, rng, distinct=distinct)
         closeness = fidelity(source.moments, nhanes.counted(table))
-        data = organizer.SOURCES[source.kind]
+        data = organizer.SOURCES[source.kind].stored()
         return table_bytes(table), {"data": data, "fidelity": closeness.as_json()}
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy as np
 from kakurenbo.contest.commitments import digest
 from kakurenbo.core import InputError, Table, sources_of
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream as fixed_stream
 from kakurenbo.data.generators import fidelity
 from kakurenbo.data.ratings import (
@@ -32,7 +33,7 @@ ROWS = {FULL: 10_000, SMALL: 1_000}
 AUTO, EMBEDDED, IMPORTED, OWN = "auto", "embedded", "imported", "own"
 """Where B comes from; any other word is a folder of the organizer's own B files, which ``contest.json`` records as ``own``."""
 
-EMBEDDED_SOURCE = "embedded statistics: drawn from stored one- and two-way tables of a real B file, with made-up names"
+EMBEDDED_SOURCE = Message("word.ratings_embedded")
 
 Streams = Callable[..., np.random.Generator]
 """Randomness of a purpose in this round."""
@@ -82,7 +83,7 @@ def draw_candidates(data: str, scale: str, teams: Sequence[str], stream: Streams
     if kind == IMPORTED and not tables:
         raise UsageError("error.pwscup2024_import")
     told = {
-        "source": f"{kind} B files",
+        "source": Message("word.ratings_files", {"kind": kind}).stored(),
         "sha256": {name: table.digest() for name, table in tables.items()},
     }
     if scale == SMALL:
@@ -145,7 +146,7 @@ def _generated(rows: int, teams: Sequence[str], stream: Streams) -> Candidates:
     generator = _generator()
     drawn = {team: tuple(generator(CANDIDATES, rows, stream("candidates", team))) for team in teams}
     stored = stored_bytes(STATISTICS_FILE)
-    data = {"source": EMBEDDED_SOURCE, "sha256": digest(stored)}
+    data = {"source": EMBEDDED_SOURCE.stored(), "sha256": digest(stored)}
     related = Table.stack([_related(table) for tables in drawn.values() for table in tables])
     closeness = fidelity(ratings_statistics().related, related)
     return Candidates(drawn, EMBEDDED, data, {"fidelity": closeness.as_json()})
