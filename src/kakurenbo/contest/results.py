@@ -151,6 +151,11 @@ class RoundResults:
             as_decimal(credit.of) - as_decimal(credit.least)
         )
 
+    def hits(self, target: str, attacker: str) -> Fraction:
+        """Return what an attacker earned on a target, exactly; 0 without a valid guess."""
+        credit = self.credit(target, attacker)
+        return Fraction(0) if credit is None else as_decimal(credit.hits)
+
     def without(self, targets: Iterable[str], why: str = DISQUALIFIED) -> RoundResults:
         """Return the results with these targets, or all targets of these teams, out of play."""
         out = dict(self.out)
@@ -374,6 +379,7 @@ def rank_rounds(
     overall: Callable[[int, int], Fraction] = lambda release, attack: Fraction(release + attack),
     lowest_wins: frozenset[str] = LOWEST_WINS,
     missing: Fraction = Fraction(0),
+    ranks_idle: bool = True,
 ) -> Standings:
     """Rank one round, or several by their weights; equal scores share a rank (1, 1, 3).
 
@@ -389,6 +395,8 @@ def rank_rounds(
         Rankings in which the lowest score wins.
     missing : Fraction
         Anonymization score of a round in which a team has no release, where it has one in another.
+    ranks_idle : bool
+        Whether a team that attacks in no round has the attack score 0 and a rank, or neither.
     """
     excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
     unranked = frozenset[str]().union(*(results.unranked for results in rounds.values()))
@@ -405,7 +413,7 @@ def rank_rounds(
         lowest_wins=is_low["anonymization"],
     )
     by_attack = rank_scores(
-        {team: attack_scores.get(team, Fraction(0)) for team in teams},
+        {team: attack_scores.get(team, Fraction(0) if ranks_idle else None) for team in teams},
         {team: why_no_attack(team, rounds) for team in teams},
     )
     attack_ranks = {line.team: line.rank or 0 for line in by_attack}
