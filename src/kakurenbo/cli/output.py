@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from kakurenbo.cli.main import DONE, FAILS_RULES, UNUSABLE, can_show
+from kakurenbo.core.files import STANDARD_OUTPUT
 from kakurenbo.core.messages import escaped, text, translated
 from kakurenbo.core.problems import Problem, Problems, group_notices
-from kakurenbo.core.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from kakurenbo.contest import Chance, Unit

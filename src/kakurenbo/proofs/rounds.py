@@ -23,8 +23,8 @@ from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import json_bytes, read_file
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.files import FOLDER_FILE_LIMIT
 from kakurenbo.core.messages import text, translated
-from kakurenbo.core.sources import FOLDER_FILE_LIMIT
 from kakurenbo.proofs import content_digest, judging, strict
 from kakurenbo.proofs.account import check_results, in_order
 from kakurenbo.proofs.archive import (
