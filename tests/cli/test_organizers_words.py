@@ -12,7 +12,7 @@ from tests.reading import attempt
 
 from kakurenbo.cli import main
 from kakurenbo.cli.organize import print_release_notices
-from kakurenbo.cli.output import SafeConsole
+from kakurenbo.cli.terminal import SafeConsole
 from kakurenbo.cli.verify import place_text
 from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.records import ReleaseRecord

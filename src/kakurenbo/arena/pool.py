@@ -113,10 +113,10 @@ class ProcessPools:
         # inherit secrets. The server that is forked instead has loaded libraries and nothing else.
         method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
         self._context: Any = get_context(method)
-        self._compiling = self._context.Event()
         if method == "forkserver":
             self._context.set_forkserver_preload(list(_PRELOADED))
             _start_forkserver()
+        self._compiling = self._context.Event()  # which would start the tracker of resources
 
     @property
     def at_a_time(self) -> int:

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.markup import escape
 
+from kakurenbo.api import Contest
 from kakurenbo.cli import output
 from kakurenbo.cli.options import (
     DISQUALIFIED,
     JSON,
-    NAMES,
     OUT,
     OUT_FOLDER_OPTION,
     PATH,
@@ -24,15 +23,13 @@ from kakurenbo.cli.options import (
     Option,
     argument,
     names,
-    rulebook_command,
 )
+from kakurenbo.cli.plugins import rulebook_command
 from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     AnyRulebook,
-    engine,
     read_facts,
-    read_schedule,
     team_of,
 )
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
@@ -43,10 +40,9 @@ from kakurenbo.contest.rounds import (
     AttachedRound,
     PublishedRound,
     attach_to_round,
-    publish_round,
     score_round,
 )
-from kakurenbo.contest.schedule import NO_SCHEDULE, moment
+from kakurenbo.contest.schedule import moment
 from kakurenbo.core import InputError, check_free, collect_notices, write_file, write_folder
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import language, text, translated, with_message
@@ -62,7 +58,7 @@ _MAX_TEAMS = 9999
     OUT_FOLDER_OPTION,
     Option("--teams", required=True, metavar="N|NN,NN"),
     UNRANKED,
-    Option("--judges", type=NAMES, default="", metavar="NN,NN"),
+    Option("--judges", type=names, default="", metavar="NN,NN"),
     Option("--schedule", code="option.schedule_file", type=PATH, metavar="FILE"),
     SEED,
     JSON,
@@ -77,12 +73,10 @@ def prepare(
     out: Path,
     as_json: bool,
 ) -> None:
-    check_free(out)
     numbers = team_numbers(teams)
-    rounds = tuple(dict.fromkeys((*rulebook.rounds, rulebook.round_name)))
-    dates = NO_SCHEDULE if schedule is None else read_schedule(schedule, rounds)
-    preparation = engine.prepare(rulebook, seed, numbers, unranked, judges=judges, schedule=dates)
-    write_folder(out, preparation.files(), private=("secret", "teams"))
+    preparation = Contest(rulebook).prepare(
+        out, numbers, seed=seed, unranked=unranked, judges=judges, schedule=schedule
+    )
     committed = digest(preparation.folders["public"][COMMITMENTS_FILE])
     if as_json:
         report = {
@@ -117,10 +111,10 @@ def team_numbers(given: str) -> list[str]:
     for part in names(given):
         first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()) or len(part) > 9:
-            raise UsageError(text("usage.teams_option", given=given))
+            raise UsageError("usage.teams_option", given=given)
         teams = range(int(first), int(last or first) + 1)
         if len(teams) > _MAX_TEAMS or len(numbers) >= _MAX_TEAMS:
-            raise UsageError(text("usage.too_many_teams", given=given, most=_MAX_TEAMS))
+            raise UsageError("usage.too_many_teams", given=given, most=_MAX_TEAMS)
         numbers += [f"{number:0{len(first)}d}" for number in teams]
     return numbers
 
@@ -145,9 +139,7 @@ def publish(
     as_json: bool,
     **options: Any,
 ) -> int:
-    check_free(out)
-    published = publish_round(rulebook, preparation, submissions, **options)
-    write_folder(out, published.files, private=("answers",))
+    published = Contest(rulebook).publish(preparation, submissions, out, **options)
     if as_json:
         output.print_json({"out": str(out), **published_json(published)})
     else:
@@ -172,12 +164,16 @@ def published_json(published: PublishedRound) -> dict[str, Any]:
 
 def print_published(published: PublishedRound, out: Path) -> None:
     """Print what became of every release, and whom the folders are for."""
-    table = output.plain_table(text("cli.target"), "", text("cli.why"))
+    from rich.markup import escape
+
+    from kakurenbo.cli.terminal import console, plain_table
+
+    table = plain_table(text("cli.target"), "", text("cli.why"))
     for record in published.records:
         cause = translated(with_message(record.cause, record.messages))
         table.add_row(record.target, text(f"word.{record.state}"), escape(cause))
     print_release_notices(published)
-    output.console().print(table)
+    console().print(table)
     for refusal in _of_published(published):
         output.print_problems(refusal.problems, refusal.count)
     committed = _commitments_digest(published.files)
@@ -344,13 +340,14 @@ def score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json:
 
 
 def _print_scored(scored: Any, document: Any, out: Path) -> None:
-    from kakurenbo.cli.tournaments import print_matrix
+    from kakurenbo.cli.tournament_tables import print_matrix
+    from kakurenbo.core import STANDARD_OUTPUT
 
     output.print_notices(scored.notices)
     for refusal in (*scored.refused, *scored.failed):
         output.print_problems(refusal.problems, refusal.count)
     for entry in document.rounds:
-        print_matrix(output.console_beside(out), document, entry)
+        print_matrix(document, entry, stderr=out == STANDARD_OUTPUT)
     for target, why in scored.results.out.items():
         output.print_line(text("cli.release_out", target=target, why=text(f"word.{why}", why)), out)
     targets: dict[str, list[str]] = {}
@@ -434,9 +431,9 @@ def _check_files(
     if bool(results) != bool(named):
         return
     if not has_rounds:
-        raise UsageError(text("usage.one_round", rulebook=rulebook.name))
+        raise UsageError("usage.one_round", rulebook=rulebook.name)
     options = [f"--{name}" for name in rulebook.rounds]
-    raise UsageError(text("usage.results_files", options=options))
+    raise UsageError("usage.results_files", options=options)
 
 
 def _check_settings(rulebook: AnyRulebook, path: Path, settings: Mapping[str, Any]) -> None:

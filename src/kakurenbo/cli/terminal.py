@@ -1,4 +1,4 @@
-"""Progress of a tournament, an audit or a verification: live on a terminal, else plain lines."""
+"""Rich in the terminal: tables, and progress live on a terminal, else as plain lines."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from rich.console import Console, Group
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -17,15 +18,15 @@ from rich.progress import (
     SpinnerColumn,
     TextColumn,
 )
+from rich.table import Table
+from rich.text import Text
 
-from kakurenbo.cli import output
-from kakurenbo.core.messages import text, translated
+from kakurenbo.core.messages import escaped, text, translated
 
 if TYPE_CHECKING:  # an audit needs no tournament to be loaded
     from kakurenbo.arena import Job, Result, Tally
 
 _SECONDS_BETWEEN_LINES = 5.0
-_FAILED = "failed"
 _NARROW_BAR = 16  # leaves room for what runs
 _COSTS = {
     "inference": 8.0,
@@ -36,7 +37,65 @@ _COSTS = {
     "linkability": 2.0,
 }
 """Approximate costs of the steps of an audit, relative to each other."""
-_MIN_SHARE_DONE = 0.25  # of what is ahead, to estimate the time left
+_MIN_SHARE_DONE = 0.25  # of the costs ahead, to estimate the time left
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+class SafeConsole(Console):
+    """Escapes characters that act on a terminal, within tables line ends too.
+
+    Into a file or a pipe no line ends with blanks.
+    """
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print as usual; a text that is printed by itself keeps its line ends."""
+        markup = options.get("markup")
+        shown = [self._lines(one, markup) if isinstance(one, str) else one for one in objects]
+        if self.is_terminal:
+            super().print(*shown, **options)
+            return
+        with self.capture() as captured:
+            super().print(*shown, **options)
+        # Rich fills columns up to their width, which only a terminal needs.
+        self.file.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Render a cell, a title, or another text within something."""
+        return super().render_str(escaped(text), **options)
+
+    def _lines(self, text: str, markup: bool | None) -> Text:
+        return super().render_str("\n".join(map(escaped, text.split("\n"))), markup=markup)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console on a standard stream; in a pipe wide lines stay whole."""
+    stream = sys.stderr if stderr else sys.stdout
+    is_terminal = stream.isatty()
+    width = None if is_terminal else 160
+    return SafeConsole(
+        file=stream, highlight=False, emoji=False, soft_wrap=not is_terminal, width=width
+    )
+
+
+def plain_table(*headings: str, right: Sequence[str] = ()) -> Table:
+    """Return a table of the kind all commands show; columns ``right`` are aligned there.
+
+    Columns fold, where Rich would put an ellipsis for what does not fit.
+    """
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in headings:
+        justify: Any = "right" if heading in right else "left"
+        table.add_column(heading, justify=justify, overflow="fold")
+    return table
+
+
+def titled(title: str, table: Table) -> Group:
+    """Put a title above a table, with the whole width of the terminal."""
+    return Group(Text(title, "bold"), table)
+
+
+# -- progress --------------------------------------------------------------------------------------
 
 
 class LiveProgress:
@@ -44,11 +103,10 @@ class LiveProgress:
 
     def __init__(self, *columns: ProgressColumn, quiet: bool) -> None:
         self.is_quiet, self.is_live = quiet, not quiet and sys.stderr.isatty()
-        self.console = output.console(stderr=True)
+        self.console = console(stderr=True)
         self.bar = Progress(
             *columns, console=self.console, transient=True, disable=not self.is_live
         )
-        self._last_line = time.monotonic()
 
     def __enter__(self) -> Self:
         self.bar.start()
@@ -57,19 +115,11 @@ class LiveProgress:
     def __exit__(self, *error: object) -> None:
         self.bar.stop()
 
-    def print_rarely(self, line: str, *, is_last: bool = False) -> None:
-        """Print a line, at most one every few seconds."""
-        if is_last or time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
-            print(line, file=sys.stderr, flush=True)
-            self._last_line = time.monotonic()
-
 
 class TournamentProgress(LiveProgress):
     """The contest, its jobs done, running and failed, and the time left."""
 
     def __init__(self, contest: str, *, quiet: bool) -> None:
-        self._contest = contest
-        self._task: Any = None
         super().__init__(
             TextColumn(escape(contest)),
             TextColumn("{task.description:12.12}"),
@@ -78,25 +128,43 @@ class TournamentProgress(LiveProgress):
             TextColumn("[dim]{task.fields[state]}"),
             quiet=quiet,
         )
+        self._contest, self._last_line = contest, time.monotonic()
+        self._task = self.bar.add_task("", total=None, state="")
 
     def tell(self, tally: Tally, job: Job | None, result: Result | None) -> None:
         """Show a change."""
         if self.is_quiet:
             return
-        if job is not None and result is not None and result.state == _FAILED:
+        if job is not None and result is not None and result.state == "failed":
             cause = escape(translated(result.reason))
             self.console.print(
                 f"[bold red]{text('cli.failed')}[/] {escape(translated(job.text))}: {cause}"
             )
         done, state = tally.finished, state_text(tally)
-        if self.is_live:
-            if self._task is None:
-                self._task = self.bar.add_task("", total=tally.total, state="")
-            stage = text(f"word.{job.kind}", job.kind) if job is not None else ""
-            self.bar.update(self._task, completed=done, description=stage, state=state)
-        else:
+        stage = text(f"word.{job.kind}", job.kind) if job is not None else ""
+        shown = {"completed": done, "total": tally.total, "description": stage}
+        self.bar.update(self._task, **shown, state=state)  # type: ignore[arg-type]
+        now = time.monotonic()
+        is_due = done == tally.total or now - self._last_line >= _SECONDS_BETWEEN_LINES
+        if not self.is_live and is_due:
             counts = {"contest": self._contest, "done": done, "all": tally.total}
-            self.print_rarely(text("cli.jobs", **counts, state=state), is_last=done == tally.total)
+            print(text("cli.jobs", **counts, state=state), file=sys.stderr, flush=True)
+            self._last_line = now
+
+
+def state_text(tally: Tally) -> str:
+    """Return the counts of jobs in words."""
+    counts = {
+        "cli.jobs_stored": tally.stored,
+        "cli.jobs_failed": tally.failed,
+        "cli.jobs_refused": tally.refused,
+    }
+    parts = [text("cli.jobs_running", count=tally.running)]
+    parts += [text(code, count=count) for code, count in counts.items() if count]
+    if tally.seconds_left is not None and tally.finished < tally.total:
+        minutes, seconds = divmod(round(tally.seconds_left), 60)
+        parts.append(text("cli.time_left", time=f"{minutes}:{seconds:02d}"))
+    return text("list.separator").join(parts)
 
 
 class AuditProgress(LiveProgress):
@@ -111,17 +179,12 @@ class AuditProgress(LiveProgress):
     """
 
     def __init__(self, steps: Sequence[str], *, quiet: bool) -> None:
-        super().__init__(
-            SpinnerColumn(),
-            BarColumn(_NARROW_BAR),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            quiet=quiet,
-        )
+        columns = SpinnerColumn(), BarColumn(_NARROW_BAR), MofNCompleteColumn()
+        super().__init__(*columns, TextColumn("{task.description}"), quiet=quiet)
         self._part, self._done, self._cost = "", 0, 0.0
         self._ahead, self._running = list(steps), dict[str, float]()
         self._lock, self._start = threading.Lock(), time.monotonic()
-        self._task = self.bar.add_task("", total=len(steps))
+        self._task = self.bar.add_task("")
 
     def of(self, part: str) -> None:
         """Name the release, one of several, that the steps that follow are about."""
@@ -140,7 +203,7 @@ class AuditProgress(LiveProgress):
         with self._lock:
             seconds = time.monotonic() - self._running.pop(name)
             self._done, self._cost = self._done + 1, self._cost + _COSTS.get(name, 0.5)
-            line = text("cli.step_done", step=_step_text(name), time=spent_text(seconds))
+            line = text("cli.step_done", step=_step_text(name), time=duration_text(seconds))
             line = text("cli.part_of", part=self._part, told=line) if self._part else line
             if self.is_live:
                 self.console.print(line, style="dim", markup=False)
@@ -154,7 +217,7 @@ class AuditProgress(LiveProgress):
         ahead = sum(_COSTS.get(name, 0.5) for name in open_steps)
         if ahead and self._cost > _MIN_SHARE_DONE * ahead:
             left = (time.monotonic() - self._start) / self._cost * ahead
-            shown.append(text("cli.time_left", time=spent_text(left)))
+            shown.append(text("cli.time_left", time=duration_text(left)))
         total, line = self._done + len(open_steps), escape(text("list.separator").join(shown))
         self.bar.update(self._task, completed=self._done, total=total, description=line)
 
@@ -163,12 +226,12 @@ def _step_text(name: str) -> str:
     return text(f"audit.step.{name}")
 
 
-def spent_text(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Return a time as people say it.
 
     Examples
     --------
-    >>> spent_text(0.31), spent_text(12.4), spent_text(125)
+    >>> duration_text(0.31), duration_text(12.4), duration_text(125)
     ('0.3 s', '12 s', '2 min 5 s')
     """
     if seconds < 10:
@@ -177,18 +240,3 @@ def spent_text(seconds: float) -> str:
     if minutes:
         return text("cli.minutes", minutes=minutes, seconds=rest)
     return text("cli.seconds", seconds=rest)
-
-
-def state_text(tally: Tally) -> str:
-    """Return the counts of jobs in words."""
-    counts = {
-        "cli.jobs_stored": tally.stored,
-        "cli.jobs_failed": tally.failed,
-        "cli.jobs_refused": tally.refused,
-    }
-    parts = [text("cli.jobs_running", count=tally.running)]
-    parts += [text(code, count=count) for code, count in counts.items() if count]
-    if tally.seconds_left is not None and tally.finished < tally.total:
-        minutes, seconds = divmod(round(tally.seconds_left), 60)
-        parts.append(text("cli.time_left", time=f"{minutes}:{seconds:02d}"))
-    return text("list.separator").join(parts)
