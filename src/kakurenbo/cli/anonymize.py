@@ -179,8 +179,6 @@ def _anonymize_table(
 ) -> None:
     extras = Extras(**paths)
     extras.check(type(method), table_methods, out)
-    if out.exists() and out.samefile(table):
-        raise UsageError(text("usage.own_input", path=str(out)))
     with collect_notices() as notices, gather() as problems:
         frame = problems.of(read_frame, table)
         release_frame = problems.of(read_frame, extras.release) if extras.release else None

@@ -116,7 +116,7 @@ class _Call:
     as_json: bool
 
     def check(self) -> None:
-        """Refuse options that would change nothing, and an output that is an input."""
+        """Refuse options that would change nothing."""
         for needed, names in _NEEDED_BY.items():
             idle = given_options(names)
             if idle and not getattr(self, needed):
@@ -124,11 +124,6 @@ class _Call:
                 raise UsageError(text("usage.audit_without_effect", **shown))
         if self.cluster is not None and given_options(["jobs"]):
             raise UsageError(text("usage.audit_jobs_and_cluster"))
-        if self.out is not None and self.out.exists():
-            files = self.holdout, self.key, self.schema, self.limits, self.baseline
-            paths = [path for path in (self.original, *self.release, *files) if path is not None]
-            if any(path.exists() and self.out.samefile(path) for path in paths):
-                raise UsageError(text("usage.audit_own_input", path=str(self.out)))
 
     def anonymizing(self) -> Anonymizing | None:
         """Return the command of ``--run``, which makes releases and holdouts itself."""

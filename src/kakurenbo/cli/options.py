@@ -6,8 +6,9 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -20,6 +21,9 @@ from kakurenbo.core.messages import text, text_or
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import Parameter, parameters_of
 
+if TYPE_CHECKING:
+    from kakurenbo.contest.phases import FilePattern
+
 TABLE_ENDINGS = (".csv", ".csv.gz")
 _SLOT = "parameter_"  # keeps a parameter of a method apart from an option of the command
 
@@ -27,11 +31,14 @@ _SLOT = "parameter_"  # keeps a parameter of a method apart from an option of th
 
 
 class InputPath(click.Path):
-    """A path to read; ``-`` is standard input."""
+    """A path to read; ``-`` is standard input.
 
-    def __init__(self, *, must_exist: bool = True) -> None:
+    ``files`` is a pattern of those files of a folder that are read.
+    """
+
+    def __init__(self, *, must_exist: bool = True, files: str = "*") -> None:
         super().__init__(path_type=Path)
-        self.must_exist = must_exist
+        self.must_exist, self.files = must_exist, files
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Path:
         if value == "-":
@@ -160,15 +167,52 @@ class Command(click.Command):
         *,
         code: str = "",
         about: str = "",
+        submitted: Sequence[FilePattern] | None = None,
     ) -> None:
         super().__init__(name, params=list(params), callback=run, help=about)
         self.code = code if code or about else f"help.{name}"
+        self.submitted = submitted  # what a command of a contest writes, else None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; refuse a call whose JSON and whose file would both go to standard output."""
+        """Run; refuse outputs that collide on standard output or would replace an input."""
         if ctx.params.get("as_json") and STANDARD_OUTPUT in ctx.params.values():
             raise UsageError(text("usage.json_and_file"))
+        self._check_inputs_stay(ctx)
         return super().invoke(ctx)
+
+    def _check_inputs_stay(self, ctx: click.Context) -> None:
+        """Raise UsageError for an output that would replace an input."""
+        for parameter in self.params:
+            out = ctx.params.get(str(parameter.name))
+            # Only an existing file can be replaced.
+            if not isinstance(parameter.type, OutputPath) or out is None or not out.is_file():
+                continue
+            for other in self.params:
+                if isinstance(other.type, InputPath):
+                    given = ctx.params.get(str(other.name)) or ()
+                    for path in [given] if isinstance(given, Path) else given:
+                        self._check_input_stays(out, path, other)
+
+    def _check_input_stays(self, out: Path, path: Path, parameter: click.Parameter) -> None:
+        if not path.exists():
+            return
+        if out.samefile(path):
+            raise UsageError(text("usage.own_input", path=str(out), input=str(path)))
+        folder = path
+        if path.is_file():
+            # A contest reads what lies beside a file of one of its folders.
+            if self.submitted is None or not (path.parent / "contest.json").exists():
+                return
+            folder = path.parent
+        if not out.resolve().is_relative_to(folder.resolve()):
+            return
+        names = self.submitted if isinstance(parameter, click.Argument) else ()
+        if any(pattern.parse(out.name) is not None for pattern in names or ()):
+            return  # an earlier release or guess that was written there is no input
+        assert isinstance(parameter.type, InputPath)
+        place = out.resolve().relative_to(folder.resolve()).as_posix()
+        if fnmatch(place, parameter.type.files):
+            raise UsageError(text("usage.in_input", path=str(out), input=str(folder)))
 
 
 class Group(click.Group):
@@ -353,7 +397,8 @@ def rulebook_command(
             options = parameter_options("rulebooks", rulebook_name, parameters)
             about = rulebook_help(text(f"help.{name}"), rulebook_name)
             arguments = [*params, *extra(cls), *options]
-            return localized(Command(rulebook_name, arguments, callback, about=about))
+            made = Command(rulebook_name, arguments, callback, about=about, submitted=())
+            return localized(made)
 
         return PluginGroup(
             name, "rulebooks", make_command, code=f"help.{name}", offered=offered, others=others
@@ -389,7 +434,12 @@ def method_command(
                 parameters = parameters_of(cls)
                 options = parameter_options(group, method_name, parameters)
                 about = description(group, method_name) + more(rulebook_name, method_name)
-                made = Command(method_name, [*params(cls), *options], callback, about=about)
+                written = [
+                    file for phase in rulebook.phases if phase.name == name for file in phase.files
+                ]
+                made = Command(
+                    method_name, [*params(cls), *options], callback, about=about, submitted=written
+                )
                 return localized(made)
 
             from kakurenbo.contest import fits

@@ -26,6 +26,7 @@ from kakurenbo.cli.options import (
     OUT_FILE,
     OUT_FOLDER,
     OUT_FOLDER_OPTION,
+    InputPath,
     Option,
     argument,
     command,
@@ -55,6 +56,7 @@ from kakurenbo.reports import (
     results_json,
 )
 from kakurenbo.reports.numbers import counted, estimated, figure, share
+from kakurenbo.reports.reading import RESULTS_FILE
 
 TEAMS = 6  # of the default field, in a demo
 _WIDEST_MATRIX = 14
@@ -159,7 +161,12 @@ def _stored_seed(given: int | None, before: Mapping[str, Any]) -> int:
 
 @command(
     "report",
-    argument("results", type=ANY_PATH, nargs=-1, required=True),
+    argument(
+        "results",
+        type=InputPath(must_exist=False, files=RESULTS_FILE),
+        nargs=-1,
+        required=True,
+    ),
     Option("-o", "--out", code="option.report_out", type=OUT_FILE),
     Option(
         "--figures",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -151,6 +151,10 @@ def read_questionnaire(
     if not isinstance(form, dict):
         raise InputError.of("amic2020.form_not_an_object", source.name)
     problems = ProblemCollector(source.name)
+    if not published:
+        for place, words in _texts(form):
+            if _SIGNS.search(words):
+                problems.add("amic2020.form_signs", column=", ".join(place), value=words)
     content: dict[str, Any] = {}
     for name, value in form.items():
         if value is not None:
@@ -166,6 +170,24 @@ def read_questionnaire(
     _check_declared(problems, rest, rulebook)
     problems.check()
     return Questionnaire(claims, methods, rest.declared)
+
+
+_SIGNS = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
+"""Signs that act on a terminal, hide, or turn the direction of what follows."""
+
+
+def _texts(content: object, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Give every text within a form with the names of its lines."""
+    if isinstance(content, str):
+        yield place, content
+    elif isinstance(content, dict):
+        for name, value in content.items():
+            yield from _texts(value, (*place, str(name)))
+    elif isinstance(content, list):
+        for value in content:
+            yield from _texts(value, place)
 
 
 # -- words of the text -------------------------------------------------------------------------------------------------
