@@ -21,7 +21,7 @@ from typing import Any
 
 from kakurenbo.contest import Credit, PreparedRound, engine
 from kakurenbo.contest.folders import ContestFolder
-from kakurenbo.contest.records import PUBLISHED
+from kakurenbo.contest.results import PUBLISHED
 from kakurenbo.core import Source
 from kakurenbo.core.rng import salt, stream
 from kakurenbo.methods import registry
@@ -85,12 +85,8 @@ def play(name: str, number: int, attacks: tuple[str, ...]) -> PlayedDraw:
     if not played.passes:
         return played
     declared = registry.build("anonymizers", contest.defence)
-    target = rules.target_from_folders(
-        ContestFolder(outcome.target, TEAM),
-        [prepared.attackers],
-        declared=declared,
-        attacker=RIVAL,
-    )
+    folder = ContestFolder(outcome.target, TEAM)
+    target = rules.read_target(folder, prepared.attackers, declared=declared, attacker=RIVAL)
     answer = rules.read_answer(ContestFolder(outcome.answer, TEAM))
     for text in attacks:
         attack, begun = registry.build("attacks", text), time.process_time()

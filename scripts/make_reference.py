@@ -29,8 +29,7 @@ from kakurenbo.audit.api import audit
 from kakurenbo.audit.result import AuditResult
 from kakurenbo.cli import VERBS, command_line
 from kakurenbo.cli.listing import INDEX, make_index
-from kakurenbo.cli.options import description, meaning
-from kakurenbo.cli.output import short
+from kakurenbo.cli.plugins import default_text, description, meaning
 from kakurenbo.contest import ContestFacts, rulebooks_for
 from kakurenbo.core import json_bytes, messages
 from kakurenbo.core.messages.po import parse_po
@@ -237,7 +236,7 @@ def _default(value: object) -> str:
     """A default as it would be typed."""
     if value is dataclasses.MISSING:
         return "必須" if messages.language() == "ja" else "required"
-    typed = short(value).replace("|", "\\|")
+    typed = default_text(value).replace("|", "\\|")
     return f"`{typed}`" if typed else '`""`'
 
 

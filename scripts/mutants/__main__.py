@@ -33,6 +33,14 @@ FOLDERS = {
         ("tests/rulebooks/test_darc2019_*.py", "tests/measures/test_darc2019_*.py"),
     ),
     "rulebooks/amic2020": ("rulebooks/amic2020/*.py", ("tests/rulebooks/test_amic2020_*.py",)),
+    "rulebooks/pwscup2021": (
+        "rulebooks/pwscup2021/*.py",
+        ("tests/rulebooks/test_pwscup2021_*.py",),
+    ),
+    "rulebooks": (
+        "rulebooks/*.py",
+        ("tests/rulebooks/test_amic2020_*.py", "tests/rulebooks/test_pwscup2021_*.py"),
+    ),
 }
 
 

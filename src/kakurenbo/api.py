@@ -21,9 +21,23 @@ from kakurenbo.contest import (
     Utility,
     engine,
     misfit,
+    read_facts,
+    read_schedule,
 )
+from kakurenbo.contest.releases import Attachments
 from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
-from kakurenbo.core import check_free, sources_of, write_file, write_folder
+from kakurenbo.contest.schedule import NO_SCHEDULE
+from kakurenbo.contest.submissions import check_names
+from kakurenbo.core import (
+    InputError,
+    Problems,
+    archive_bytes,
+    check_free,
+    notice,
+    sources_of,
+    write_file,
+    write_folder,
+)
 from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.core.frames import AnonymizedFrame, frame_like
 from kakurenbo.core.messages import Message, text
@@ -142,6 +156,49 @@ def contest(name: str, **options: Any) -> Contest:
 
 
 @dataclass(frozen=True)
+class CheckedRelease:
+    """A valid release with the rules and the handout it was checked against.
+
+    Attributes
+    ----------
+    rules : Rulebook
+        Under the settings of the handout's contest.
+    handout, submission : object
+        As the rules read them.
+    refused_attachments : Problems or None
+        Why the attachments are refused, which leaves the release valid without them.
+    """
+
+    rules: AnyRulebook
+    handout: Any
+    submission: Any
+    refused_attachments: Problems | None
+
+
+def check_release(rulebook: AnyRulebook, handout: Path, release: Path) -> CheckedRelease:
+    """Check a release against a handout, with the names that ``publish`` expects of the team."""
+    rules = rulebook.in_folder(handout)
+    data = rules.read_handout(handout)
+    sources = sources_of(release)
+    is_attachment = rules.phase(ANONYMIZE).is_attachment
+    attached = [source for source in sources if is_attachment(source.name)]
+    files = [source for source in sources if source not in attached]
+    facts = read_facts(handout, rules.name)
+    team = facts.team if facts else ""
+    named = rules.for_round(facts.round) if facts and team else rules
+    attachments = Attachments.read(named, team, attached)
+    try:
+        if team:  # outside a contest any name will do
+            check_names(named, team, files)
+        submission = rules.read_release(data, files)
+    except InputError as error:
+        problems = Problems.join([error.problems, attachments.refused or Problems([])])
+        raise InputError(problems) from error
+    submission = attachments.attach_to(rules, data, submission)
+    return CheckedRelease(rules, data, submission, attachments.refused)
+
+
+@dataclass(frozen=True)
 class Contest:
     """The steps of a contest by files; each is a command of the same name, too.
 
@@ -170,6 +227,8 @@ class Contest:
         *,
         seed: int | None = None,
         unranked: Sequence[str] = (),
+        judges: Sequence[str] = (),
+        schedule: str | Path | None = None,
     ) -> Preparation:
         """Draw the data of a round and write the organizer's folder.
 
@@ -183,31 +242,72 @@ class Contest:
             Fixes all randomness. One that can be guessed gives the secrets away.
         unranked : sequence of str
             Teams without rank and award.
+        judges : sequence of str
+            Teams whose members judge; the results disclose them.
+        schedule : path, optional
+            A TOML file with the times of the phases.
         """
         check_free(Path(out))
+        rules = self.rules
         if isinstance(teams, int):
             teams = [f"{number:02d}" for number in range(1, teams + 1)]
         seed = fresh_seed() if seed is None else seed
-        preparation = engine.prepare(self.rules, seed, teams, unranked)
+        dates = NO_SCHEDULE
+        if schedule is not None:
+            rounds = tuple(dict.fromkeys((*rules.rounds, rules.round_name)))
+            dates = read_schedule(Path(schedule), rounds)
+        preparation = engine.prepare(
+            rules, seed, list(teams), list(unranked), judges=list(judges), schedule=dates
+        )
         write_folder(out, preparation.files(), private=("secret", "teams"))
         return preparation
 
     def anonymize(
-        self, handout: str | Path, method: Any, out: str | Path, *, seed: int | None = None
+        self,
+        handout: str | Path,
+        method: Any,
+        out: str | Path,
+        *,
+        release: str | Path | None = None,
+        seed: int | None = None,
     ) -> Release:
         """Run a method on a team's folder and write the release.
 
-        ``method`` is an anonymizer, or a text ``NAME:parameter=value,...``.
+        Parameters
+        ----------
+        handout : path
+        method : Anonymizer or str
+            A text is ``NAME:parameter=value,...``.
+        out : path
+            A file; a folder or zip archive where the contest has several files.
+        release : path, optional
+            What a repairing method brings closer to the handout.
+        seed : int, optional
+            Fixes all randomness.
         """
-        rules = self.rules.in_folder(Path(handout))
         made = self._method("anonymizers", method)
-        data = rules.read_handout(Path(handout))
-        release, files = engine.anonymize(rules, data, made, self._stream(seed, "anonymize"))
+        rng, repaired = self._stream(seed, "anonymize"), None
+        if release is None:
+            rules = self.rules.in_folder(Path(handout))
+            data = rules.read_handout(Path(handout))
+        else:
+            checked = check_release(self.rules, Path(handout), Path(release))
+            rules = checked.rules
+            tables = rules.released(checked.handout, checked.submission)
+            if tables is None:
+                shown = {"option": "--release", "method": type(made).__name__}
+                raise UsageError("usage.takes_release_nobody", **shown)
+            data, repaired = tables
+        result, files = engine.anonymize(rules, data, made, rng, repaired)
+        if rules.is_unchanged(data, result):
+            notice("release.unchanged")
         if len(files) == 1:
             write_file(out, next(iter(files.values())))
+        elif Path(out).suffix.lower() == ".zip":
+            write_file(out, archive_bytes(rules.packed_files(data, files)))
         else:
             write_folder(out, files)
-        return release
+        return result
 
     def measure(self, handout: str | Path, release: str | Path) -> Utility:
         """Check a release and return its utility.
@@ -217,11 +317,8 @@ class Contest:
         InputError
             With all problems, if the release is not well-formed under the rules.
         """
-        rules = self.rules.in_folder(Path(handout))
-        data = rules.read_handout(Path(handout))
-        is_attachment = rules.phase(ANONYMIZE).is_attachment
-        sources = [one for one in sources_of(Path(release)) if not is_attachment(one.name)]
-        return rules.measure(data, rules.read_release(data, sources))
+        checked = check_release(self.rules, Path(handout), Path(release))
+        return checked.rules.measure(checked.handout, checked.submission)
 
     def publish(
         self,
@@ -230,11 +327,16 @@ class Contest:
         out: str | Path,
         *,
         with_disqualified: bool = False,
+        team: str = "",
     ) -> PublishedRound:
-        """Judge the releases of all teams and write the phase folder."""
+        """Judge the releases of all teams, or of one, and write the phase folder."""
         check_free(Path(out))
         published = publish_round(
-            self.rules, Path(preparation), Path(submissions), with_disqualified=with_disqualified
+            self.rules,
+            Path(preparation),
+            Path(submissions),
+            team=team,
+            with_disqualified=with_disqualified,
         )
         write_folder(out, published.files, private=("answers",))
         return published

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kakurenbo.core.errors import UsageError
 
 
 def connected(address: str) -> Any:
-    """A client of the scheduler at an address, to be closed by whoever asked for it.
+    """Return a client of the scheduler at an address, to be closed by the caller.
 
     Raises
     ------
     UsageError
-        Where Dask is not installed, or nobody answers.
+        If Dask is not installed, or no scheduler answers.
     """
     try:
         from distributed import Client
@@ -32,24 +30,11 @@ def connected(address: str) -> Any:
         ) from None
 
 
-@dataclass(frozen=True)
-class Parcel:
-    """Files on their way to workers, by the digest of all of them."""
-
-    digest: str
-    files: Mapping[str, bytes]
-
-
-def packed(digest: str, files: Mapping[str, bytes]) -> Parcel:
-    """What a worker keeps of a digest: a task of its own, so that the scheduler has it made again where a worker is lost."""
-    return Parcel(digest, files)
-
-
 def parcel_key(digest: str) -> str:
-    """The name of a parcel in the cluster: it travels to each worker once, however many jobs of it need it."""
+    """Return the name of files in the cluster: they travel to each worker once, however many jobs need them."""
     return f"kakurenbo-parcel-{digest}"
 
 
 def digest_of(data: bytes) -> str:
-    """SHA-256."""
+    """Return SHA-256 of bytes."""
     return hashlib.sha256(data).hexdigest()

@@ -474,7 +474,7 @@ def test_too_little_memory_is_told_in_a_sentence_and_is_no_bug(
     def exhausted(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("kakurenbo.cli.audit.run_audit", exhausted)
+    monkeypatch.setattr("kakurenbo.cli.audit_call.run_audit", exhausted)
     code, _, err = run(*CALL, "strangers.csv", "--seed", "1")
     assert code == 2
     assert "too little memory" in err

@@ -10,7 +10,7 @@ import pytest
 from tests.calling import run
 
 from kakurenbo.audit.methods import table_methods
-from kakurenbo.cli.examples import TABLE, anonymize_example
+from kakurenbo.cli.examples import TABLE, example
 from kakurenbo.core.messages import speaking
 from kakurenbo.methods import registry
 
@@ -106,7 +106,7 @@ def test_the_example_of_every_method_for_tables_works_on_the_table_of_the_tutori
 ) -> None:
     if needed := registry.load("anonymizers", name)().lacking():
         pytest.skip(str(needed))
-    code, out, err = run(*shlex.split(anonymize_example(TABLE, name))[1:])
+    code, out, err = run(*shlex.split(example("anonymize", TABLE, name))[1:])
     assert code == 0, err
     assert "release.csv" in out
 

@@ -133,3 +133,20 @@ def test_a_mechanism_that_no_release_of_the_contest_has_is_refused(
     )
     assert (code, "crowds does not play pwscup2021" in err) == (2, True)
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "argument", "example"),
+    [
+        (("anonymize", "pwscup2021", "main/teams/01", "thin", "D"), "IN", "anonymize pwscup2021 "),
+        (("anonymize", "table", "t.csv", "rr", "D.csv"), "IN", "anonymize table rr original.csv"),
+        (("attack", "pwscup2021", "phase/targets/01", "rlink", "-o", "g"), "TARGET", "attack "),
+    ],
+)
+def test_a_folder_in_the_place_of_the_method_is_told_as_such(
+    capsys: pytest.CaptureFixture[str], call: Sequence[str], argument: str, example: str
+) -> None:
+    code, err = told(capsys, *call)
+    assert code == 2
+    assert f"METHOD and {argument} look swapped" in err
+    assert f"kakurenbo {example}" in err

@@ -12,13 +12,14 @@ from tests.reading import attempt
 
 from kakurenbo.cli import main
 from kakurenbo.cli.organize import print_release_notices
-from kakurenbo.cli.output import SafeConsole
+from kakurenbo.cli.terminal import SafeConsole
 from kakurenbo.cli.verify import place_text
 from kakurenbo.contest.engine import prepare
 from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.results import MISSING, state_note
 from kakurenbo.contest.rounds import PublishedRound, publish_round, score_round
 from kakurenbo.core import Integer, Problems, Source, open_archive, write_folder
-from kakurenbo.core.messages import render, retold, text_or
+from kakurenbo.core.messages import Message, render, text
 from kakurenbo.rulebooks.amic2020 import Amic2020
 
 
@@ -36,9 +37,9 @@ def test_verify_names_in_japanese_what_was_made_again_and_that_it_is_of_the_phas
 
 @pytest.mark.usefixtures("japanese")
 def test_headings_of_tables_are_japanese_and_a_missing_release_is_not_missing_twice() -> None:
-    assert (text_or("table.of.score", ""), text_or("table.of.reid", "")) == ("得点", "再識別率")
-    assert text_or("ranking.tables", "") != text_or("table.table", "")
-    assert retold("missing") != retold("nothing was handed in")
+    assert (text("table.of.score"), text("table.of.reid")) == ("得点", "再識別率")
+    assert text("ranking.tables") != text("table.table")
+    assert str(state_note(MISSING).message) != str(Message("word.nothing_handed_in"))
 
 
 @pytest.mark.parametrize(

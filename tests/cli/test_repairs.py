@@ -23,7 +23,7 @@ from kakurenbo.rulebooks.darc2019 import Darc2019
 from kakurenbo.rulebooks.darc2019.files import Handout as DarcHandout
 from kakurenbo.rulebooks.darc2019.files import read_original
 from kakurenbo.rulebooks.pwscup2024 import Pwscup2024
-from kakurenbo.rulebooks.pwscup2024.handout import handout_files
+from kakurenbo.rulebooks.pwscup2024.files import handout_files
 
 REPAIR = ("anonymize", "pwscup2024", "crosstab_repair")
 

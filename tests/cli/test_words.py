@@ -13,13 +13,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 from tests.catalogue import entries, po_entries
 
 import kakurenbo
+from kakurenbo.arena import processes
+from kakurenbo.arena.teams_file import files_in
 from kakurenbo.cli import VERBS, main
 from kakurenbo.cli.click_words import columns
-from kakurenbo.core import messages
+from kakurenbo.contest import Measurement, why_out
+from kakurenbo.contest.records import threshold_cause
+from kakurenbo.contest.results import state_note
+from kakurenbo.core import Message, Problem, json_bytes, messages
+from kakurenbo.core.messages import join_stored
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
@@ -129,35 +136,60 @@ def test_what_the_operating_system_says_is_translated(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("english", "told"),
+    ("text", "english", "japanese"),
     [
-        ("disqualified", "失格"),
-        ("missing in pre, disqualified in main", "pre で未提出, main で失格"),
-        ("histogram is 0.04, must be ≥ 0.5", "histogram が 0.04 (≥ 0.5 でなければなりません)"),
-        ("D.csv:3: the line is empty; remove it", "D.csv:3: 空の行です。この行を削除してください"),
+        (state_note("disqualified"), "disqualified", "失格"),
         (
-            "D.csv: the number of records is 1; 100 to 200 are allowed",
-            "D.csv: レコード数が 1 です。100 以上 200 以下 でなければなりません",
+            join_stored(
+                Message("word.in_round", {"state": state_note(state), "round": name}).stored()
+                for name, state in {"pre": "missing", "main": "disqualified"}.items()
+            ),
+            "missing in pre, disqualified in main",
+            "pre で未提出, main で失格",
         ),
         (
+            threshold_cause(
+                [
+                    Measurement("histogram", 0.78, minimum=0.99, passes=False),
+                    Measurement("vcm", 0.0015, minimum=0.05, passes=False),
+                    Measurement("entropy", 0.9, minimum=0.5, passes=True),
+                    Measurement("cart", 1e-05, maximum=0.3, passes=False),
+                ]
+            ),
             "histogram is 0.78, must be ≥ 0.99, vcm is 0.0015, must be ≥ 0.05, cart is 1e-05, must be ≤ 0.3",
             "histogram が 0.78 (≥ 0.99 でなければなりません), vcm が 0.0015 (≥ 0.05 でなければなりません), "
             "cart が 1e-05 (≤ 0.3 でなければなりません)",
         ),
         (
+            Problem("line.empty", file="D.csv", row=3).stored(),
+            "D.csv:3: the line is empty; remove it",
+            "D.csv:3: 空の行です。この行を削除してください",
+        ),
+        (
+            Problem(
+                "table.row_count",
+                {"count": 1, "allowed": Message("rows.between", {"low": 100, "high": 200})},
+                "D.csv",
+            ).stored(),
+            "D.csv: the number of records is 1; 100 to 200 are allowed",
+            "D.csv: レコード数が 1 です。100 以上 200 以下 でなければなりません",
+        ),
+        (
+            Problem("text.nul", file="D.csv").stored(),
             "D.csv: the file holds NUL bytes: it is not a text file; save it as UTF-8",
             "D.csv: NUL バイトがあり、テキストファイルではありません。UTF-8 で保存してください",
         ),
-        (
-            "D.csv:3: age: 91 is not an integer from 17 to 90; give an integer from 17 to 90",
-            "D.csv:3: age: 91 は 17 から 90 までの整数ではありません。17 から 90 までの整数を書いてください",
-        ),
-        ("words of somebody's plugin", "words of somebody's plugin"),
+        ("words of somebody's plugin", "words of somebody's plugin", "words of somebody's plugin"),
     ],
 )
-@pytest.mark.usefixtures("japanese")
-def test_an_english_sentence_of_a_document_is_told_in_japanese(english: str, told: str) -> None:
-    assert messages.retold(english) == told
+def test_a_text_of_a_document_is_told_by_its_message(
+    text: str, english: str, japanese: str
+) -> None:
+    assert text == english
+    stored = json.loads(json_bytes(msgspec.to_builtins(messages.messages_of(text))))
+    read = messages.with_message(json.loads(json.dumps(text)), stored)
+    assert messages.translated(read, "ja") == japanese
+    assert messages.translated(read, "en") == english
 
 
 # -- Japanese ----------------------------------------------------------------------------------------------------------
@@ -344,8 +376,10 @@ def test_one_thing_has_one_japanese_word_on_the_command_line_and_in_the_document
 @pytest.mark.usefixtures("japanese")
 def test_who_played_and_how_is_told_in_japanese() -> None:
     told = [
-        messages.retold(words)
-        for words in ("1 process", "2 processes", "files in entries", "only attacks")
+        str(processes(1).name),
+        str(processes(2).name),
+        messages.translated(files_in(Path("entries"))),
+        messages.translated(why_out("01", {})),
     ]
     assert told == ["1 プロセス", "2 プロセス", "entries のファイル", "攻撃のみ"]
 

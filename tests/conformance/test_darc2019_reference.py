@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.darc2019 import disabled_e2
 from tests.reading import attempt
 
 from kakurenbo.core import Problems, Source, Table
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
-from kakurenbo.rulebooks.darc2019.utility import disabled_e2
 
 CASES = {"i_400": 0, "i_full": 1, "ii_400": 2, "ii_full": 3}
 

@@ -77,7 +77,7 @@ def outcome(data: bytes, schema: Schema, layout: Layout) -> tuple[object, ...]:
 def line_by_line(monkeypatch: pytest.MonkeyPatch, read: Callable[[], object]) -> object:
     """What a reader gives where every line is taken apart on its own."""
     with monkeypatch.context() as patch:
-        patch.setattr("kakurenbo.core.csv._split_regular", lambda *_: None)
+        patch.setattr("kakurenbo.core.csv._split_at_once", lambda *_: None)
         return read()
 
 

@@ -57,7 +57,7 @@ def test_a_file_of_2_gb_is_refused_by_its_size(
     with (tmp_path / name).open("wb") as file:
         file.truncate(2_000_000_000)
     monkeypatch.setattr(
-        "kakurenbo.core.sources._open_at_once", lambda _: pytest.fail("the file was opened")
+        "kakurenbo.core.files.os.open", lambda *_: pytest.fail("the file was opened")
     )
     assert code(attempt(Source.of(tmp_path / name).read)) == "source.too_large"
 

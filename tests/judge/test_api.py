@@ -14,7 +14,7 @@ from django.test import Client, RequestFactory
 from django.utils import timezone
 from tests.judge import making
 
-from kakurenbo.core.messages import render
+from kakurenbo.core.messages import Message, render
 from kakurenbo.judge.accounts import rules as accounts
 from kakurenbo.judge.api.app import api
 from kakurenbo.judge.api.middleware import JsonRefusals
@@ -91,10 +91,16 @@ def test_what_became_of_an_entry_is_told_in_the_language_of_the_asker(contest: C
     headers = bearer(accounts.new_token(making.user("member"), "of a program")[1])
     words = {language: render("text.bom", {}, language)._asdict() for language in ("en", "ja")}
     notice = {"file": "guess.csv", "row": 1, **words}
-    cause = render("text.bom", {}, "en").message
+    cause = Message("text.bom").stored()
     results = {
         "anonymize": {
-            "record": {"state": "invalid", "cause": cause, "measurements": [], "notices": [cause]},
+            "record": {
+                "state": "invalid",
+                "cause": cause,
+                "measurements": [],
+                "notices": [cause],
+                "messages": {cause: cause.message.as_json()},
+            },
             "problems": [],
             "total": 1,
         },

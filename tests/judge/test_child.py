@@ -18,8 +18,10 @@ from tests.judge.waiting import lives, wait_until
 from kakurenbo.contest import AnyRulebook
 from kakurenbo.contest.engine import prepare
 from kakurenbo.core import write_folder
+from kakurenbo.core.messages import speaking_to
 from kakurenbo.judge import confinement
 from kakurenbo.judge.scoring.child import ChildDied, ForkServer, Limits
+from kakurenbo.judge.scoring.texts import problem_words
 from kakurenbo.methods import registry
 
 RULEBOOK = {"name": "trouble", "options": {"size": 20}, "round": "only"}
@@ -77,7 +79,11 @@ def test_what_is_wrong_is_said_in_both_languages_with_file_row_and_column(
     (problem,) = result["problems"]
     assert (result["record"]["state"], result["total"]) == ("refused", 1)
     assert (problem["file"], problem["row"], problem["column"]) == ("release_01.csv", 4, "age")
-    assert problem["en"]["message"] != problem["ja"]["message"]
+    words = {}
+    for language in ("en", "ja"):
+        with speaking_to(language):
+            words[language] = problem_words(problem).message
+    assert problem["en"]["message"] == words["en"] != words["ja"]
 
 
 def test_a_memory_hog_is_stopped(server: ForkServer, folder: Path) -> None:

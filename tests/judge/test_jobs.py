@@ -21,7 +21,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from tests.judge.scoring_helpers import hand_in, new_round, prepare
 from tests.judge.waiting import PATIENCE, wait_until
 
-from kakurenbo.core.messages import retold
+from kakurenbo.core.messages import translated
 from kakurenbo.judge.contests.models import Contest, Round
 from kakurenbo.judge.scoring import handling, queries, rules
 from kakurenbo.judge.scoring.child import ForkServer, Limits
@@ -238,7 +238,7 @@ def test_what_kills_its_process_three_times_is_put_aside_and_an_organizer_can_ha
             JobState.PARKED if attempt == 3 else JobState.WAITING,
         )
     assert cause in job.cause
-    assert retold(job.cause, "ja") != job.cause
+    assert translated(job.cause, "ja") != job.cause
     submission.refresh_from_db()
     assert submission.state == State.PARKED
     assert LogEntry.objects.get(kind="job.parked").body["submission"] == str(submission.pk)

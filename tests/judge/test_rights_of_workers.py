@@ -20,7 +20,7 @@ from tests.judge.scoring_helpers import change_phase, hand_in, new_round, prepar
 
 from kakurenbo.cli.judge import check_database
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold
+from kakurenbo.core.messages import translated
 from kakurenbo.judge.contests.models import Contest, PhaseState
 from kakurenbo.judge.scoring import rejudging as rejudgings
 from kakurenbo.judge.scoring import rules
@@ -163,8 +163,8 @@ def test_a_worker_without_the_rulebook_of_a_job_leaves_it_to_others_and_tells_wh
     assert not worker.work(job.pk)
     job.refresh_from_db()
     assert (job.state, job.attempts, job.lease) == (JobState.WAITING, 0, None)
-    assert worker.name in retold(job.cause)
-    assert "elsewhere" in retold(job.cause)
+    assert worker.name in translated(job.cause)
+    assert "elsewhere" in translated(job.cause)
 
 
 def test_a_worker_whose_clock_is_wrong_takes_nothing_and_leases_go_by_the_databases_clock(
@@ -177,7 +177,7 @@ def test_a_worker_whose_clock_is_wrong_takes_nothing_and_leases_go_by_the_databa
     )
     assert not worker.work(job.pk)
     job.refresh_from_db()
-    assert (job.state, "seconds off" in retold(job.cause)) == (JobState.WAITING, True)
+    assert (job.state, "seconds off" in translated(job.cause)) == (JobState.WAITING, True)
     held: list[Any] = []
     monkeypatch.setattr("kakurenbo.judge.scoring.worker._CLOCK_SECONDS", 7200)
     monkeypatch.setattr(

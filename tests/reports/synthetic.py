@@ -18,7 +18,7 @@ from kakurenbo.contest import (
     Unit,
     rank_scores,
 )
-from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.records import ReleaseRecord, threshold_cause
 from kakurenbo.contest.results import PUBLISHED
 from kakurenbo.reports import Document, PlayerEntry, make_document
 
@@ -113,7 +113,6 @@ def _utility(target: int, repeat: int) -> float:
 def _record(team: str, repeat: int) -> ReleaseRecord:
     utility, error = _utility(int(team), repeat), ((int(team) * 31) % 41) / 400
     state = PUBLISHED if utility >= 0.6 else "disqualified"
-    cause = "" if state == PUBLISHED else f"U is {utility}, must be ≥ 0.6"
     limit = {
         "pair": ["marital-status=Separated", "occupation=Priv-house-serv"],
         "difference": error,
@@ -128,6 +127,7 @@ def _record(team: str, repeat: int) -> ReleaseRecord:
             parts={"age": error, "income": error / 3},
         ),
     )
+    cause = "" if state == PUBLISHED else threshold_cause(measurements)
     return ReleaseRecord(team, team, state, cause=cause, measurements=measurements)
 
 

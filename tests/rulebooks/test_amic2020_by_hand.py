@@ -301,7 +301,7 @@ def test_a_handout_goes_by_the_number_in_its_name_where_no_contest_says_whose_it
         (tmp_path / name).write_text(row * 2)
         found = attempt(Amic2020().read_handout, tmp_path / name)
         assert isinstance(found, Read), found
-        assert (found.value.team, len(found.value.sample), found.value.test) == (team, 2, None)
+        assert (found.value.team, len(found.value.table), found.value.test) == (team, 2, None)
     (tmp_path / "rows.csv").write_text(row)
     named = attempt(Amic2020(test=str(tmp_path / "rows.csv")).read_handout, tmp_path / "sample.csv")
     assert isinstance(named, Read)

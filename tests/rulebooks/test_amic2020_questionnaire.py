@@ -232,6 +232,11 @@ def test_every_wrong_attribute_of_a_line_is_named_whatever_is_wrong_with_it() ->
     ]
 
 
+def test_true_is_no_attribute_although_it_equals_1() -> None:
+    found = refused({"methods": {"Noise Addition": {"attributes": [1, True]}}})
+    assert [(problem.code, problem.value) for problem in found] == [("amic2020.form_json", "true")]
+
+
 @pytest.mark.parametrize(
     ("declared", "word"),
     [

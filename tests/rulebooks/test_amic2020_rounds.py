@@ -354,7 +354,7 @@ def handout(contest: Path) -> Handout:
 
 def test_a_handout_is_read_from_its_folder_or_its_file(contest: Path, handout: Handout) -> None:
     assert handout.team == "01"
-    assert (len(handout.sample), len(handout.test or ())) == (1000, 1506)
+    assert (len(handout.table), len(handout.test or ())) == (1000, 1506)
     folder = contest / "teams" / "03"
     by_file = attempt(Amic2020().in_folder(folder).read_handout, folder / "pre_samplingdata_03.csv")
     assert not isinstance(by_file, Problems)
@@ -412,7 +412,7 @@ def test_dta_income_gt50k_is_what_the_other_positive_class_gives(handout: Handou
 
 def _measured(rules: Amic2020, handout: Handout) -> Utility:
     # One in four rows says the opposite: many leaves are split evenly, and a tree then decides for the class it calls 0.
-    rows = handout.sample.take(np.arange(400))
+    rows = handout.table.take(np.arange(400))
     flipped = rows.with_codes({"income": 1 - rows.codes["income"]})
     even = Table.stack([rows, flipped.take(np.arange(0, 400, 4))])
     own = Handout("01", Table.stack([rows, flipped]), handout.test)
@@ -426,8 +426,8 @@ def test_both_editions_and_both_classes_are_always_reported(handout: Handout) ->
 
 
 def test_without_test_rows_a_notice_tells_what_the_trees_were_tested_on(handout: Handout) -> None:
-    bare = Handout("01", handout.sample, None)
-    figures = Amic2020(data="embedded").measure(bare, Submission(handout.sample, Questionnaire()))
+    bare = Handout("01", handout.table, None)
+    figures = Amic2020(data="embedded").measure(bare, Submission(handout.table, Questionnaire()))
     assert "embedded statistics" in str(figures.notices[0])
     assert figures.passes
 
@@ -590,7 +590,7 @@ def test_a_publication_does_not_depend_on_file_names(contest: Path) -> None:
     publications = []
     for name in ("D.csv", "something else.txt"):
         read = attempt(
-            prepared.rules.read_release, handout, [Source(name, table_bytes(handout.sample))]
+            prepared.rules.read_release, handout, [Source(name, table_bytes(handout.table))]
         )
         assert not isinstance(read, Problems)
         publications.append(prepared.rules.publish(prepared.secrets("01"), read.value))

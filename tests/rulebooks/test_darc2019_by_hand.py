@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.darc2019 import disabled_e2
 from tests.reading import Read, attempt
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess
@@ -23,7 +24,6 @@ from kakurenbo.rulebooks.darc2019.files import ANSWER, find_file, find_original,
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm, read_answer, read_guess
 from kakurenbo.rulebooks.darc2019.scores import blind_guessing, count_credit, reid, standings
 from kakurenbo.rulebooks.darc2019.scores import read_published as read_results
-from kakurenbo.rulebooks.darc2019.utility import disabled_e2
 
 HEADER = "id_user,date,hours,id_item,price,qty"
 T = ["x,2010/12/01,08:00,A,1.0,1", "x,2010/12/02,08:00,B,2.0,3", "y,2010/12/03,08:00,A,1.0,1"]

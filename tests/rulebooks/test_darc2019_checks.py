@@ -122,6 +122,25 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
     ]
 
 
+def test_rows_in_another_order_are_one_problem_of_each_rule_with_their_number() -> None:
+    rows = [f"alice,2011/{month:02d}/01,08:00,22693,1,1" for month in range(1, 13)] * 5
+    original = Table.from_rows(SCHEMA, [row.split(",") for row in rows])
+    lines = [row.replace("alice", f"p{row[11:13]}") for row in rows]
+    found = attempt(
+        read_release,
+        Source("A.csv", "\n".join([HEADER, *lines[::-1], ""]).encode()),
+        original,
+        "rules",
+    )
+    assert isinstance(found, Problems)
+    (problem,) = found
+    assert (problem.code, problem.rows, problem.count) == (
+        "darc2019.month_changed",
+        (2, 3, 4, 5),
+        60,
+    )
+
+
 def test_swapped_columns_are_refused_by_the_header_and_by_their_cells() -> None:
     problem = only_problem(A, header="id_user,date,hours,id_item,qty,price")
     assert (problem.row, "another order" in problem.message) == (1, True)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.darc2019 import disabled_e2
 from tests.reading import attempt
 
 from kakurenbo.attacks.reidentification import ReidentificationGuess
@@ -19,7 +20,6 @@ from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
 from kakurenbo.rulebooks.darc2019 import data as organizer
 from kakurenbo.rulebooks.darc2019.matrices import Answer, GuessForm, read_guess
 from kakurenbo.rulebooks.darc2019.scores import blind_guessing, count_credit, reid, standings
-from kakurenbo.rulebooks.darc2019.utility import disabled_e2
 
 
 def test_every_figure_has_the_sentence_of_its_name_and_what_is_ranked_shares_one() -> None:

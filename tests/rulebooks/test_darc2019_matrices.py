@@ -161,6 +161,12 @@ def test_a_cell_longer_than_the_three_longest_pseudonyms_joined_is_refused(mode:
     assert (problem.row, problem.column, problem.value) == (3, "2010/12", "p1p2p3xxx")
 
 
+def test_every_long_cell_of_a_row_is_counted() -> None:
+    found = read([ONE[0], ONE[1], "bob,p1p2p3xxx,p1p2p3xxx" + ",DEL" * 11])
+    assert isinstance(found, Problems)
+    assert [(problem.row, problem.column) for problem in found] == [(3, "2010/12"), (3, "2011/01")]
+
+
 def test_13b_pseudonyms_that_do_not_occur_in_s_get_a_notice_not_a_refusal() -> None:
     found = read_with_notices([ONE[0], ONE[1].replace("p2", "q"), ONE[2]])
     assert cell(found.value, "alice", 2) == ["q"]

@@ -13,7 +13,7 @@ from kakurenbo.contest import ContestFacts, Credit, PreparedRound, RoundResults
 from kakurenbo.contest.engine import judge_release, prepare
 from kakurenbo.contest.rounds import publish_round
 from kakurenbo.core import Problems, Source, write_folder
-from kakurenbo.core.messages import retold
+from kakurenbo.core.messages import translated
 from kakurenbo.core.rng import stream
 from kakurenbo.reports.reading import read_matrix, results_json
 from kakurenbo.rulebooks.darc2019 import Darc2019, Handout
@@ -346,7 +346,7 @@ def test_who_attacked_another_than_the_first_ranked_table_is_told_so_and_not_tha
         "01": "owns the table",
         "03": "did not attack the first-ranked table",
     }
-    assert retold(notes["03"], "ja") == "1 位の表を攻撃していない"
+    assert translated(notes["03"], "ja") == "1 位の表を攻撃していない"
 
 
 def test_what_is_shown_beside_a_score_stands_in_the_table_and_counts_for_nothing() -> None:

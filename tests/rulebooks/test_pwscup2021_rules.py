@@ -508,14 +508,16 @@ def test_one_test_table_for_all_is_an_option_and_so_is_its_order() -> None:
     submission = Submission(
         handout().table.take(np.arange(200)), np.arange(200), np.arange(200, ROWS)
     )
-    for order, sorted_ in (("sorted", True), ("shuffled", False)):
-        _, places = Pwscup2021(order=order).test_table(
-            handout(), submission, np.random.default_rng(1)
-        )
+    for rules, sorted_ in (
+        (Pwscup2021(order="sorted"), True),
+        (Pwscup2021(order="shuffled"), False),
+        (Pwscup2021(round="pre"), True),
+        (Pwscup2021(round="main"), False),
+    ):
+        _, places = rules.test_table(handout(), submission, np.random.default_rng(1))
         kept = places[places >= 0]
         assert (places < 0).sum() == len(kept) == 50
         assert (kept.tolist() == sorted(kept)) is sorted_
-    assert [Pwscup2021(round=name).shuffled for name in ("pre", "main")] == [False, True]
 
 
 def test_a_table_of_ones_own_is_b_in_the_preliminary_and_the_source_of_all_in_the_main_round(

@@ -18,10 +18,11 @@ from kakurenbo.core import Problems, Source, sources_of, write_folder
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.rng import stream
 from kakurenbo.data import ratings
-from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024, names
+from kakurenbo.rulebooks.pwscup2024 import Answer, Handout, Pwscup2024
+from kakurenbo.rulebooks.pwscup2024 import files as names
 from kakurenbo.rulebooks.pwscup2024.data import Candidates, own_tables
+from kakurenbo.rulebooks.pwscup2024.files import read_choice
 from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm
-from kakurenbo.rulebooks.pwscup2024.handout import read_choice
 from kakurenbo.rulebooks.pwscup2024.release import Submission, split_files
 from kakurenbo.rulebooks.pwscup2024.scores import blind_guessing, total_score
 from kakurenbo.rulebooks.pwscup2024.targets import (

@@ -35,7 +35,7 @@ from kakurenbo.contest.releases import RELEASES_FILE, SUBMITTED
 from kakurenbo.contest.rounds import judge_team
 from kakurenbo.core import Source
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.core.messages import spoken_in
+from kakurenbo.core.messages import Message, join_stored, messages_of, with_message
 from kakurenbo.core.remembering import Memory
 from kakurenbo.core.rng import stream
 
@@ -92,7 +92,6 @@ class Task:
     inputs: Mapping[str, TreeDigests] = field(default_factory=dict)
 
 
-@spoken_in("en")
 def perform(task: Task, inputs: Mapping[str, Files]) -> Outcome:
     """Do a task and return its outcome, whatever happens; ``inputs`` are folders of files by role."""
     started = time.perf_counter()
@@ -102,7 +101,7 @@ def perform(task: Task, inputs: Mapping[str, Files]) -> Outcome:
         with _one_thread():
             outcome = _STEPS[task.kind](task, inputs)
     except KakurenboError as error:
-        outcome = Outcome(state=FAILED, cause=_message(error))
+        outcome = Outcome(state=FAILED, cause=error.message.stored())
     except BaseException as error:  # a method that exits or is interrupted ends its own job alone
         outcome = Outcome(state=FAILED, cause=_describe(error))
         meta["traceback"] = _traceback()
@@ -118,7 +117,7 @@ def load_code(*calls: MethodCall | None) -> None:
 
 def late_outcome(limit: float) -> Outcome:
     """Return the outcome of a job that was stopped at its time limit."""
-    cause = f"it took longer than its time limit of {limit:g} s"
+    cause = Message("job.too_slow", {"limit": f"{limit:g}"}).stored()
     return Outcome(state=FAILED, cause=cause, meta={"limit": limit, "seconds": limit})
 
 
@@ -142,10 +141,11 @@ def _prepare(task: Task, inputs: Mapping[str, Files]) -> Outcome:
         if handout := _below(files, f"teams/{team}/"):
             trees[handout_tree(team)] = handout
     value = {
-        "report": report or {"data": facts.data.get("source", "")},
+        "report": report or {"data": facts.source},
         "commitments": commitments.get("commitments", {}),
         "settings": facts.settings,
     }
+    value["messages"] = msgspec.to_builtins(messages_of(value))
     return Outcome(value, trees)
 
 
@@ -194,7 +194,8 @@ def _judged(
     if targets:
         return Outcome(value, trees)
     state = FAILED if any(record.state == FAILED for record in records) else REFUSED
-    return Outcome(value, state=state, cause="; ".join(record.cause for record in records))
+    causes = [with_message(record.cause, record.messages) for record in records]
+    return Outcome(value, state=state, cause=join_stored(causes, "; "))
 
 
 def target_tree(target: str, part: str = "") -> str:
@@ -246,8 +247,15 @@ def _score(task: Task, inputs: Mapping[str, Files]) -> Outcome:
 
 def _scored(scores: Sequence[tuple[str, str, Credit]], refused: Sequence[Refusal]) -> Outcome:
     credits = [(target, attacker, msgspec.to_builtins(score)) for target, attacker, score in scores]
-    refusals = [refusal.as_json("en") for refusal in limit_refusals(list(refused))]
-    return Outcome({"credits": credits, "refused": refusals})
+    listed = limit_refusals(list(refused))
+    messages = messages_of([refusal.problems[0].stored() for refusal in listed])
+    return Outcome(
+        {
+            "credits": credits,
+            "refused": [refusal.as_json("en") for refusal in listed],
+            "messages": msgspec.to_builtins(messages),
+        }
+    )
 
 
 # -- steps of players ----------------------------------------------------------------------------------------------------
@@ -323,7 +331,7 @@ def _named(inputs: Mapping[str, Files], kind: str) -> Mapping[str, Files]:
 def _describe(error: BaseException) -> str:
     """Return the error and the line it came from, for people who write methods."""
     if isinstance(error, MemoryError):
-        return "it needs more memory than there is"
+        return Message("word.more_memory").stored()
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     message = " ".join(_message(error).split())[:300]

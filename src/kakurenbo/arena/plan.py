@@ -30,7 +30,7 @@ from kakurenbo.contest.releases import SUBMITTED, read_records
 from kakurenbo.contest.submissions import SubmittedFiles, entries_of, list_submission
 from kakurenbo.core import InputError, Source, read_file, read_folder
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Message
+from kakurenbo.core.messages import Message, join_stored
 from kakurenbo.core.rng import salt
 
 JUDGES, ANONYMIZERS, ATTACKERS = "judges", "anonymizers", "attackers"
@@ -119,26 +119,29 @@ class Job:
         """The jobs it waits for."""
         return tuple(dict.fromkeys(entry.job for entry in self.inputs if entry.job is not None))
 
+    @property
+    def text(self) -> str:
+        """What it does, in which round and repeat."""
+        codes = {ANONYMIZE: "anonymizes", JUDGE: "release_of", ATTACK: "attacks"}
+        codes[CREDIT] = "guesses_of" if self.attacker else "guesses_at"
+        about = {"team": self.team, "attacker": self.attacker}
+        step = Message(f"word.{codes.get(self.kind, self.kind)}", about)
+        return in_round(step.stored(), self.round, self.repeat)
+
     def __str__(self) -> str:
-        words = {
-            PREPARE: "prepare",
-            ANONYMIZE: f"{self.team} anonymizes",
-            JUDGE: f"release of {self.team}",
-            ATTACK: f"{self.attacker} attacks {self.team}",
-            CREDIT: f"guesses of {self.attacker}" if self.attacker else f"guesses at {self.team}",
-        }
-        return f"{words.get(self.kind, self.kind)} {in_round(self.round, self.repeat)}"
+        return str(self.text)
 
 
-def in_round(name: str, repeat: int) -> str:
-    """Return a round and a repeat for people, who count repeats from 1.
+def in_round(what: str, name: str, repeat: int) -> str:
+    """Add a round and a repeat for people, who count repeats from 1.
 
     Examples
     --------
-    >>> in_round("pre", 0), in_round("pre", 1)
-    ('(pre)', '(pre, repeat 2)')
+    >>> in_round("attack", "pre", 0), in_round("attack", "pre", 1)
+    ('attack (pre)', 'attack (pre, repeat 2)')
     """
-    return f"({name}, repeat {repeat + 1})" if repeat else f"({name})"
+    code = "job.repeat" if repeat else "job.round"
+    return join_stored([what, Message(code, {"round": name, "repeat": repeat + 1}).stored()], " ")
 
 
 @dataclass(frozen=True)

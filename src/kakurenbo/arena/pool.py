@@ -39,8 +39,9 @@ from kakurenbo.clusters import connected, parcel_key
 from kakurenbo.contest import Files
 from kakurenbo.core.compiling import announce, announce_with
 from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.messages import Message
 
-DIED = "its worker process died each time (killed, or out of memory)"
+DIED = Message("word.worker_died").stored()
 _PRELOADED = (
     "kakurenbo.arena.jobs",
     "numba",
@@ -61,13 +62,13 @@ CodeOf = Callable[[str], Sequence[MethodCall]]
 class Workers:
     """Workers by their name for people (``2 processes``), and how to open them."""
 
-    name: str
+    name: Message
     open: Callable[[CodeOf], AbstractContextManager[ProcessPools]]
 
 
 def processes(count: int) -> Workers:
     """Return workers for so many tasks at a time on this machine."""
-    name = "1 process" if count == 1 else f"{count} processes"
+    name = Message("word.processes", {"count": count})
     return Workers(name, lambda code_of: _opened(ProcessPools(count, code_of)))
 
 
@@ -79,7 +80,7 @@ def cluster(address: str, judges: int = 1) -> Workers:
         with connected(address) as client, _opened(ClusterPools(client, judges, code_of)) as pools:
             yield pools
 
-    return Workers(f"the cluster at {address}", opened)
+    return Workers(Message("word.cluster", {"address": address}), opened)
 
 
 @contextmanager
@@ -112,10 +113,10 @@ class ProcessPools:
         # inherit secrets. The server that is forked instead has loaded libraries and nothing else.
         method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
         self._context: Any = get_context(method)
-        self._compiling = self._context.Event()
         if method == "forkserver":
             self._context.set_forkserver_preload(list(_PRELOADED))
             _start_forkserver()
+        self._compiling = self._context.Event()  # which would start the tracker of resources
 
     @property
     def at_a_time(self) -> int:
@@ -178,7 +179,8 @@ class ProcessPools:
             outcome_or_cause: Outcome | str = DIED
         except Exception as error:
             message = " ".join(str(error).split())[:300]
-            outcome_or_cause = f"its worker could not do it ({type(error).__name__}: {message})"
+            reason = f"{type(error).__name__}: {message}"
+            outcome_or_cause = Message("word.worker_failed", {"error": reason}).stored()
         else:
             outcome_or_cause = outcome
         self._failed_starts = 0

@@ -23,6 +23,7 @@ from kakurenbo.contest.engine import round_results
 from kakurenbo.contest.records import Refusal, ReleaseRecord, limit_refusals
 from kakurenbo.contest.results import MISSING, REFUSED
 from kakurenbo.contest.submissions import named_tables
+from kakurenbo.core.messages import Message, with_message
 from kakurenbo.methods import registry
 from kakurenbo.reports import Document, FailureEntry, PlayerEntry, make_document
 
@@ -44,13 +45,13 @@ def collect(plan: Plan, results: Mapping[Job, Result]) -> Document:
         if result.state != DONE and job.kind != JUDGE:
             team = job.attacker or team_of(job.team)
             place = job.round, job.repeat
-            failures.append(FailureEntry(str(job), team, result.state, result.cause, *place))
+            failures.append(FailureEntry(job.text, team, result.state, result.reason, *place))
     return make_document(
         plan.rules,
         {name: [part.results for part in repeats] for name, repeats in played.items()},
         {name: [part.records for part in repeats] for name, repeats in played.items()},
         players=[_player(plan, team) for team in plan.by_team],
-        reports={name: part.preparation.get("report", {}) for name, part in first.items()},
+        reports={name: part.report for name, part in first.items()},
         claims={name: part.claims for name, part in first.items()},
         failures=failures,
         manifest=_manifest(plan, results, first[plan.rounds[0]].preparation),
@@ -90,6 +91,15 @@ class _PlayedRepeat:
     def _values(self, kind: str) -> list[Mapping[str, Any]]:
         return [result.value for job, result in self._results.items() if job.kind == kind]
 
+    @property
+    def report(self) -> Mapping[str, Any]:
+        """What is known of the data."""
+        messages = self.preparation.get("messages", {})
+        return {
+            name: with_message(value, messages) if isinstance(value, str) else value
+            for name, value in self.preparation.get("report", {}).items()
+        }
+
     def _records(self) -> list[ReleaseRecord]:
         """Return the record of every release, one for every team at least."""
         plan, records = self._plan, list[ReleaseRecord]()
@@ -100,13 +110,14 @@ class _PlayedRepeat:
                 records += msgspec.convert(result.value["records"], list[ReleaseRecord])
             else:
                 records += [
-                    ReleaseRecord(target, job.team, FAILED, result.cause)
+                    ReleaseRecord(target, job.team, FAILED, result.reason)
                     for target in plan.targets[job.team]
                 ]
         teams = plan.facts.teams if plan.facts else ()
         missing = [team for team in teams if team not in plan.targets]
         return records + [
-            ReleaseRecord(team, team, MISSING, "nothing was handed in") for team in missing
+            ReleaseRecord(team, team, MISSING, Message("word.nothing_handed_in").stored())
+            for team in missing
         ]
 
     def _round_results(self) -> RoundResults:
@@ -128,37 +139,41 @@ class _PlayedRepeat:
 
     def failures(self) -> Iterator[FailureEntry]:
         """Yield releases that were refused, missing or failed, and guesses that were refused or are missing."""
-        where = in_round(self._name, self._repeat)
 
         def entry(what: str, team: str, state: str, cause: str, file: str = "") -> FailureEntry:
-            place = f"{what} {where}"
+            place = in_round(what, self._name, self._repeat)
             return FailureEntry(place, team, state, cause, self._name, self._repeat, file)
 
         for record in self.records:
             if record.state in (REFUSED, MISSING, FAILED):
                 file = record.files[0] if len(record.files) == 1 else ""
-                what = f"release of {record.target}"
-                yield entry(what, record.team, record.state, record.cause, file)
+                what = Message("word.release_of", {"team": record.target}).stored()
+                cause = with_message(record.cause, record.messages)
+                yield entry(what, record.team, record.state, cause, file)
         for value in self._values(CREDIT):
             for refusal in value.get("refused", ()):
                 team, file, problem = (refusal[key] for key in ("team", "file", "problem"))
-                yield entry(f"guesses of {team}", team, REFUSED, problem, file)
+                what = Message("word.guesses_of", {"attacker": team}).stored()
+                yield entry(what, team, REFUSED, with_message(problem, value["messages"]), file)
         for entrant in self._plan.entrants:
             for target in self.results.in_play if entrant.guesses is not None else ():
                 is_missing = self.results.credit(target, entrant.team) is None
                 if is_missing and team_of(target) != entrant.team:
-                    what = f"guess of {entrant.team} at {target}"
-                    yield entry(what, entrant.team, MISSING, "there is no valid guess")
+                    about = {"attacker": entrant.team, "team": target}
+                    what = Message("word.guess_at", about).stored()
+                    cause = Message("word.no_valid_guess").stored()
+                    yield entry(what, entrant.team, MISSING, cause)
 
 
 def _player(plan: Plan, team: str) -> PlayerEntry:
     entrant = plan.by_team[team]
     is_published = plan.phase is not None and team in plan.targets
+    published = Message("word.published_files").stored() if is_published else ""
     call = entrant.anonymizer if entrant.sweep else None
     return PlayerEntry(
         team=team,
         name=entrant.name,
-        anonymizer=entrant.anonymizer_text or ("published files" if is_published else ""),
+        anonymizer=entrant.anonymizer_text or published,
         attack=entrant.attack_text,
         sweep=entrant.sweep,
         parameters=call.shown_parameters(entrant.swept) if call else {},
@@ -179,8 +194,8 @@ def _refused_files(plan: Plan) -> Iterator[FailureEntry]:
                 refused += named_tables(plan.rules, entrant.team, sources)[1]
             refusals += [Refusal.of(entrant.team, file, problems) for file, problems in refused]
     for refusal in limit_refusals(refusals):
-        cause = refusal.problems[0].in_language("en")
-        what = f"files of {refusal.team}"
+        cause = refusal.problems[0].stored()
+        what = Message("word.files_of", {"team": refusal.team}).stored()
         yield FailureEntry(what, refusal.team, REFUSED, cause, plan.rounds[0], 0, refusal.file)
 
 

@@ -29,6 +29,7 @@ from kakurenbo.arena.store import (
 )
 from kakurenbo.contest import Files
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import join_stored, with_message
 
 _FORMAT = 4  # raise when jobs come to mean something else
 _ATTEMPTS = 3  # that a job has before it is given up because its workers died
@@ -140,9 +141,15 @@ def _missing_input(job: Job, results: Mapping[Job, Result]) -> str:
         result = results[entry.job]
         if entry.tree not in result.trees:
             records = result.value.get("records", ())
-            causes = [record["cause"] for record in records if record["target"] == job.team]
-            cause = causes[0] if causes else result.cause
-            return cause if result.state == SKIPPED else f"{entry.job}: {cause}"
+            causes = [
+                with_message(record["cause"], record["messages"])
+                for record in records
+                if record["target"] == job.team
+            ]
+            cause = causes[0] if causes else result.reason
+            if result.state == SKIPPED:
+                return cause
+            return join_stored([entry.job.text, cause], ": ")
     return ""
 
 

@@ -21,9 +21,11 @@ import msgspec
 
 from kakurenbo.contest import CONTEST_FILE, Files
 from kakurenbo.contest.folders import ContestFacts
+from kakurenbo.contest.records import take_messages
 from kakurenbo.contest.schedule import NO_SCHEDULE
-from kakurenbo.core import README_FILES, json_bytes, json_object, read_file, read_folder
+from kakurenbo.core import README_FILES, Message, json_bytes, json_object, read_file, read_folder
 from kakurenbo.core.errors import KakurenboError, UsageError
+from kakurenbo.core.messages import with_message
 from kakurenbo.core.remembering import Memory
 
 DONE, REFUSED, FAILED, SKIPPED = "done", "refused", "failed", "skipped"
@@ -94,6 +96,15 @@ class Result:
     value: Mapping[str, Any] = field(default_factory=dict)
     trees: Mapping[str, TreeDigests] = field(default_factory=dict)
     cause: str = ""
+    messages: Mapping[str, Message] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        take_messages(self, "cause")
+
+    @property
+    def reason(self) -> str:
+        """The cause with its message."""
+        return with_message(self.cause, self.messages)
 
 
 class ResultStore:
@@ -143,7 +154,9 @@ class ResultStore:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)
         (temporary / "meta.json").write_bytes(json_bytes(dict(outcome.meta)))
-        (temporary / "result.json").write_bytes(json_bytes(msgspec.to_builtins(result)))
+        (temporary / "result.json").write_bytes(
+            json_bytes(msgspec.to_builtins(result, enc_hook=str))
+        )
         self.drop(key)
         self.folder(key).parent.mkdir(exist_ok=True)
         os.rename(temporary, self.folder(key))

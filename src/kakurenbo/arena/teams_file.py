@@ -110,14 +110,19 @@ class Entrant:
         """Its anonymizer or its files, for people."""
         if self.anonymizer is not None:
             return self.anonymizer.text(self.swept)
-        return f"files in {self.release.name}" if self.release else ""
+        return files_in(self.release) if self.release else ""
 
     @property
     def attack_text(self) -> str:
         """Its attack or its files, for people."""
         if self.attack is not None:
             return self.attack.text(self.swept)
-        return f"files in {self.guesses.name}" if self.guesses else ""
+        return files_in(self.guesses) if self.guesses else ""
+
+
+def files_in(folder: Path) -> str:
+    """Name the files of a folder, for people."""
+    return Message("word.files_in", {"name": folder.name}).stored()
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ from kakurenbo.audit.baselines import given_baseline
 from kakurenbo.audit.candidates import frontier
 from kakurenbo.audit.comma_numbers import note_comma_numbers, notices_that_hold
 from kakurenbo.audit.commands import Anonymizing, Remaking
+from kakurenbo.audit.defaults import MOST_TARGETS
 from kakurenbo.audit.frames import Frame, frame_of, read_frame
 from kakurenbo.audit.functions import Calling
 from kakurenbo.audit.limits import given_limits, read_limits
 from kakurenbo.audit.meant import suggesting_columns
-from kakurenbo.audit.options import MOST_TARGETS, Options
+from kakurenbo.audit.options import Options
 from kakurenbo.audit.persons import persons_of
 from kakurenbo.audit.rerunning import audit_command
 from kakurenbo.audit.result import AuditResult

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from kakurenbo.audit.schema import DATE_PATTERNS, MISSING, dates_of
 from kakurenbo.audit.values import SUPPRESSED
 
-PERIODS = ("week", "month", "quarter", "year")
-"""How long a pseudonym may be kept before another takes its place."""
 NEVER = np.iinfo(np.int64).min
 """The time of a row that tells none."""
 _MONTH_PATTERNS = ("%Y-%m", "%Y/%m")  # of releases that were made coarser

@@ -30,13 +30,13 @@ def load_table_method(name: str) -> type[Anonymizer]:
     UsageError
         Where there is none of this name, with the names that there are.
     """
-    known = table_methods()
-    if name in known:
-        found: type[Anonymizer] = registry.load(_GROUP, name)
-        return found
     if name in registry.names(_GROUP):
-        played = rulebooks_for(registry.load(_GROUP, name))
-        raise UsageError("usage.no_table_method", method=name, rulebooks=played, methods=known)
+        cls: type[Anonymizer] = registry.load(_GROUP, name)
+        if cls.accepts(PROBE):
+            return cls
+        shown = {"method": name, "rulebooks": rulebooks_for(cls), "methods": table_methods()}
+        raise UsageError("usage.no_table_method", **shown)
+    known = table_methods()
     if near := registry.nearest_name(name, known):
         raise UsageError("usage.near_table_method", method=name, near=near, methods=known)
     raise UsageError("usage.unknown_table_method", method=name, methods=known)

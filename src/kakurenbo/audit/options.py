@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kakurenbo.audit.defaults import MOST_TARGETS
 from kakurenbo.audit.frames import Frame
 from kakurenbo.audit.limits import DEFAULTS
 from kakurenbo.audit.persons import Persons
 from kakurenbo.audit.rivals import Rehearsal
 from kakurenbo.audit.schema import TableSchema
-
-MOST_TARGETS = 10_000  # members, and as many controls, where nothing else is asked for
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kakurenbo.audit.clock import PERIODS
+from kakurenbo.audit.defaults import PERIODS
 from kakurenbo.audit.frames import Frame
 from kakurenbo.core.errors import ParameterError
 from kakurenbo.core.messages import Message
@@ -26,7 +26,7 @@ class Persons:
     time : str
         The column of dates, or of numbers of periods; empty where all rows are one period.
     period : str
-        One of ``clock.PERIODS``.
+        One of ``defaults.PERIODS``.
     key : Frame or None
         Columns ``column`` and ``pseudonym``, and the time column where a pseudonym changes hands.
     """

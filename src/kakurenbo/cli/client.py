@@ -29,13 +29,14 @@ from kakurenbo.cli.options import (
     command,
     integer,
 )
+from kakurenbo.cli.terminal import console, plain_table
 from kakurenbo.contest import ANONYMIZE, ATTACK, FilePattern
 from kakurenbo.contest.commitments import digest
 from kakurenbo.contest.phases import size_limit
 from kakurenbo.contest.submissions import is_ignored, printable_name
 from kakurenbo.core import Problems, json_bytes, write_file
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import escaped, retold, text
+from kakurenbo.core.messages import escaped, text
 from kakurenbo.proofs import ProofError, Receipt
 
 _UNDER_WAY = frozenset({"receiving", "received", "checking", "queued", "scoring"})
@@ -110,11 +111,11 @@ def _chosen_files(paths: tuple[Path, ...]) -> dict[str, Path]:
             entries = [entry for entry in sorted(path.iterdir()) if not is_ignored(entry.name)]
         for entry in entries:
             if not entry.is_file():
-                raise UsageError(text("submit.no_file", path=str(entry)))
+                raise UsageError("submit.no_file", path=str(entry))
             if chosen.setdefault(entry.name, entry) != entry:
-                raise UsageError(text("submit.same_name", name=entry.name))
+                raise UsageError("submit.same_name", name=entry.name)
     if not chosen:
-        raise UsageError(text("submit.nothing", path=str(paths[0])))
+        raise UsageError("submit.nothing", path=str(paths[0]))
     return chosen
 
 
@@ -132,15 +133,15 @@ def _place(contest: Entry, round_: str | None, phase: str | None) -> tuple[str, 
     ]
     if not asked:
         names = [f"{name} {kind}" for name, kind, _ in known]
-        raise UsageError(text("submit.no_phase", phases=names))
+        raise UsageError("submit.no_phase", phases=names)
     opened = [(name, kind) for name, kind, state in asked if state == "open"]
     if len(opened) == 1:
         return opened[0]
     if opened:
         names = [f"{name} {kind}" for name, kind in opened]
-        raise UsageError(text("submit.several_open", phases=names))
+        raise UsageError("submit.several_open", phases=names)
     if round_ is None and phase is None:
-        raise UsageError(text("submit.none_open"))
+        raise UsageError("submit.none_open")
     waiting = [(name, kind) for name, kind, state in asked if state == "waiting"]
     return waiting[0] if waiting else asked[-1][:2]  # the judge says why not, with the times
 
@@ -210,10 +211,10 @@ def receipt_of(
         read.check()
     except ProofError as wrong:
         why = text(wrong.why)
-        raise UsageError(text("submit.bad_receipt", part=wrong.field, why=why)) from None
+        raise UsageError("submit.bad_receipt", part=wrong.field, why=why) from None
     sent = {name: digest(path.read_bytes()) for name, path in files.items()}
     if read.content()["body"].get("files") != sent:
-        raise UsageError(text("submit.bad_receipt", part="files", why=text("submit.other_files")))
+        raise UsageError("submit.bad_receipt", part="files", why=text("submit.other_files"))
     return content
 
 
@@ -244,9 +245,9 @@ def _print_submission(submission: Entry) -> None:
     state = f"submission.{submission['state']}"
     output.print_line(text(state, number=submission["number"]))
     if judging.get("cause") and not judging.get("problems"):  # which the cause sums up
-        output.print_line(retold(judging["cause"]))
+        output.print_line(judging["cause"])
     if submission["counts"]:
-        output.print_line(retold(submission["counts"]))
+        output.print_line(submission["counts"])
     if judging.get("measurements"):
         _print_measurements(judging["measurements"])
 
@@ -256,14 +257,14 @@ def _print_measurements(measurements: Sequence[Entry]) -> None:
     from kakurenbo.reports.numbers import shown_value
 
     headings = (text(f"measure.{heading}") for heading in ("score", "value", "threshold"))
-    table = output.plain_table(*headings, "")
+    table = plain_table(*headings, "")
     for measured in measurements:
         bounds = ("≥", measured.get("minimum")), ("≤", measured.get("maximum"))
         needed = [f"{sign} {shown_value(bound)}" for sign, bound in bounds if bound is not None]
         passes = measured.get("passes")
         mark = "" if passes is None else passes_text(passes)
         table.add_row(measured["name"], shown_value(measured["value"]), " ".join(needed), mark)
-    output.console().print(table)
+    console().print(table)
 
 
 # -- status ----------------------------------------------------------------------------------------
@@ -272,7 +273,7 @@ def _print_measurements(measurements: Sequence[Entry]) -> None:
 @command("status", click.Argument(["contest"], required=False), *JUDGE_OPTIONS, JSON)
 def status(contest: str | None, server: str | None, token_file: Path | None, as_json: bool) -> None:
     if contest is not None and server is None:
-        from kakurenbo.cli.listing import facts_folder, print_facts
+        from kakurenbo.cli.facts import facts_folder, print_facts
 
         if folder := facts_folder(Path(contest)):
             print_facts(folder, as_json)
@@ -289,7 +290,7 @@ def status(contest: str | None, server: str | None, token_file: Path | None, as_
 
 
 def _table(*headings: str) -> Any:
-    return output.plain_table(*(text(f"status.{heading}") for heading in headings))
+    return plain_table(*(text(f"status.{heading}") for heading in headings))
 
 
 def _print_contests(account: Entry) -> None:
@@ -298,7 +299,7 @@ def _print_contests(account: Entry) -> None:
         team = contest["team"]
         shown = "" if team is None else f"{team['number']} {team['name']}"
         table.add_row(*map(escape, (contest["slug"], contest["title"], contest["rulebook"], shown)))
-    output.console().print(table)
+    console().print(table)
 
 
 def _print_phase(phase: Entry) -> None:
@@ -308,7 +309,7 @@ def _print_phase(phase: Entry) -> None:
         times["opens"] = _local_time(phase["opens_at"])
     state = text(f"judge_phase.{phase['state']}", **times)
     title = f"[bold]{escape(phase['round'])} {escape(phase['kind'])}[/]"
-    output.console().print(f"{title} {escape(state)}")
+    console().print(f"{title} {escape(state)}")
     if phase.get("disqualified"):
         output.print_line(text("status.disqualified", reason=phase["disqualified"]))
     else:
@@ -325,10 +326,10 @@ def _print_phase(phase: Entry) -> None:
             _local_time(entry["received_at"]),
             text(f"page.entry_state.{entry['state']}"),
             ", ".join(file["name"] for file in entry["files"]),
-            retold(entry["counts"] or ""),
+            entry["counts"] or "",
         ]
         table.add_row(*map(escape, cells))
-    output.console().print(table)
+    console().print(table)
 
 
 def _local_time(moment: str | None) -> str:
@@ -387,10 +388,10 @@ def _chosen_round(rounds: Sequence[Entry], asked: str | None) -> Entry:
             if entry["name"] == asked:
                 return entry
         names = [str(entry["name"]) for entry in rounds]
-        raise UsageError(text("fetch.no_round", name=asked, rounds=names))
+        raise UsageError("fetch.no_round", name=asked, rounds=names)
     prepared = [entry for entry in rounds if entry["prepared_at"] is not None]
     if not prepared:
-        raise UsageError(text("fetch.not_prepared"))
+        raise UsageError("fetch.not_prepared")
     states = [{phase["state"] for phase in entry["phases"]} for entry in prepared]
     opened = [entry for entry, seen in zip(prepared, states, strict=True) if seen - {"waiting"}]
     played = [entry for entry, seen in zip(prepared, states, strict=True) if "open" in seen]
@@ -402,5 +403,5 @@ def _place_inside(out: Path, path: str) -> Path:
     parts = PurePosixPath(path).parts
     is_strange = "\\" in path or ":" in path or not path.isprintable()
     if not parts or path.startswith("/") or ".." in parts or is_strange:
-        raise UsageError(text("fetch.bad_path", path=path))
+        raise UsageError("fetch.bad_path", path=path)
     return out.joinpath(*parts)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from kakurenbo.cli import output
-from kakurenbo.cli.examples import TABLE, example_of
+from kakurenbo.cli.examples import TABLE, example
 from kakurenbo.cli.options import (
     JSON,
     OUT,
@@ -22,13 +22,14 @@ from kakurenbo.cli.options import (
     Option,
     argument,
     command,
+    completion,
     integer,
-    rulebook_command,
 )
+from kakurenbo.cli.plugins import rulebook_command
 from kakurenbo.contest import AnyRulebook, Rulebook
 from kakurenbo.core import Source, collect_notices, write_file
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import text
 from kakurenbo.core.rng import stream
 from kakurenbo.data.hospital import hospital as draw_hospital
 from kakurenbo.data.store import IMPORTERS, import_dataset
@@ -39,24 +40,10 @@ from kakurenbo.data.store import IMPORTERS, import_dataset
 class MadeUpTables(Group):
     """Tables drawn from models of ours."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if error.ctx is not ctx:
-                raise
-            raise self.unknown() from None
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        found = super().get_command(ctx, cmd_name)
-        if found is None:
-            raise self.unknown(cmd_name)
-        return found
-
-    def unknown(self, name: str = "") -> UsageError:
+    def unknown(self, name: str) -> UsageError:
         code = "usage.no_made_up_table" if name else "usage.name_made_up_table"
-        shown = {"name": name, "tables": sorted(self.commands)}
-        return UsageError(text(code, **shown, command=example_of(f"kakurenbo generate {TABLE}")))
+        command = example("generate", TABLE)
+        return UsageError(code, name=name, tables=sorted(self.commands), command=command)
 
 
 @command(
@@ -75,7 +62,7 @@ class MadeUpTables(Group):
 )
 def hospital(rows: int, out: Path, holdout: Path | None, seed: int, as_json: bool) -> None:
     if holdout == out:
-        raise UsageError(text("usage.same_file", path=str(out)))
+        raise UsageError("usage.same_file", path=str(out))
     places = {"original": out} | ({} if holdout is None else {"holdout": holdout})
     for name, place in places.items():
         frame = draw_hospital(rows, stream(seed, "hospital", name))
@@ -87,9 +74,7 @@ def hospital(rows: int, out: Path, holdout: Path | None, seed: int, as_json: boo
         output.print_json({"out": str(out), "holdout": other, "rows": rows, "seed": str(seed)})
 
 
-_MADE_UP = MadeUpTables(
-    TABLE, [hospital], code="help.generate_table", subcommand_metavar="TABLE ..."
-)
+_MADE_UP = MadeUpTables(TABLE, [hospital], "help.generate_table", "TABLE ...")
 
 # -- functions of contests -------------------------------------------------------------------------
 
@@ -110,7 +95,7 @@ def _from_option(rulebook: type[AnyRulebook]) -> list[click.Parameter]:
     JSON,
     offered=lambda cls: cls.generate is not Rulebook.generate,
     extra=_from_option,
-    others=[_MADE_UP],
+    table=_MADE_UP,
 )
 def generate(
     rulebook: AnyRulebook,
@@ -135,22 +120,26 @@ def generate(
     if as_json:
         output.print_json(shown)
         return
+    from kakurenbo.cli.scores import label
+
     for name, value in shown.items():
         if isinstance(value, Mapping) and not verbose:
             value = _largest_figures(value)
-        output.print_line(f"{output.label(name)}: {retold(output.short(value))}", out)
+        output.print_line(f"{label(name)}: {output.value_text(value)}", out)
 
 
 def _largest_figures(figures: Mapping[str, Any]) -> dict[str, Any]:
     """Keep of figures by attribute the largest with its attribute; of others all numbers."""
+    from kakurenbo.cli.scores import label
+
     largest: dict[str, Any] = {}
     for name, value in figures.items():
         if isinstance(value, Mapping) and value:
             attribute = max(value, key=value.__getitem__)
-            heading = text("cli.largest", figure=output.label(name))
-            largest[heading] = f"{output.short(value[attribute])} ({attribute})"
+            heading = text("cli.largest", figure=label(name))
+            largest[heading] = f"{output.value_text(value[attribute])} ({attribute})"
         elif isinstance(value, int | float):
-            largest[output.label(name)] = value
+            largest[label(name)] = value
     return largest
 
 
@@ -190,7 +179,7 @@ def sample(
 
 @command(
     "import",
-    click.Argument(["name"], shell_complete=lambda _context, _parameter, typed: _importers(typed)),
+    click.Argument(["name"], shell_complete=completion(lambda: sorted(IMPORTERS))),
     argument("files", nargs=-1, required=True),
     JSON,
 )
@@ -203,10 +192,6 @@ def import_files(name: str, files: tuple[Path, ...], as_json: bool) -> None:
     else:
         for key, value in report.items():
             output.print_line(f"{key}: {value}")
-
-
-def _importers(typed: str) -> list[str]:
-    return [name for name in sorted(IMPORTERS) if name.startswith(typed)]
 
 
 data = Group("data", [import_files])

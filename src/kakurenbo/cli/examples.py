@@ -15,8 +15,8 @@ _TEMPLATES = {
     "prepare": "kakurenbo prepare {rulebook} -o contest --teams 2",
     "publish": "kakurenbo publish {rulebook} contest submissions -o phase",
     "attach": "kakurenbo attach {rulebook} contest phase questionnaires -o phase-2",
-    "anonymize": "kakurenbo anonymize {rulebook} {anonymizer} contest/teams/01 {release}{options}",
-    "attack": "kakurenbo attack {rulebook} {attack} phase/targets/01 -o {guess}{options}",
+    "anonymize": "kakurenbo anonymize {rulebook} {anonymizers} contest/teams/01 {release}{options}",
+    "attack": "kakurenbo attack {rulebook} {attacks} phase/targets/01 -o {guess}{options}",
     "check": "kakurenbo check {rulebook} contest/teams/01 {release}",
     "measure": "kakurenbo measure {rulebook} contest/teams/01 {release}",
     "generate": "kakurenbo generate {rulebook} -o population.csv",
@@ -42,50 +42,40 @@ _TABLE_OPTIONS = {
 
 def example_of(command_path: str) -> str:
     """Return a whole command like one that was begun, such as ``kakurenbo measure amic2020``."""
-    _, command, rulebook, method, *_ = [*command_path.split(), "", "", ""]
-    if command == "judge":
-        command = rulebook
-    if rulebook == TABLE:
-        return anonymize_example(TABLE, method) if command == "anonymize" else _GENERATE_TABLE
+    return example(*command_path.split()[1:])
+
+
+def example(command: str, rulebook: str = "", method: str = "", *_: str) -> str:
+    """Return a whole command, with a method that plays well if none is named."""
+    if command == "judge" and rulebook:
+        command, rulebook = rulebook, ""
     template = _TEMPLATES.get(command, "")
-    return _filled(template, rulebook, method) if template else ""
+    if rulebook == TABLE and command == "anonymize":
+        method = method or "rr"
+        words = ("kakurenbo", "anonymize", TABLE, method, "original.csv", "release.csv")
+        template = shlex.join([*words, *_TABLE_OPTIONS.get(method, ())])
+    elif rulebook == TABLE and command == "generate":
+        template = _GENERATE_TABLE
+    elif not rulebook and "{rulebook}" in template:
+        template = ""
+    return template.format_map(_parts(template, rulebook, method))
 
 
-def prepare_example(rulebook: str) -> str:
-    return example_of(f"kakurenbo prepare {rulebook}")
-
-
-def publish_example(rulebook: str) -> str:
-    return example_of(f"kakurenbo publish {rulebook}")
-
-
-def anonymize_example(rulebook: str, method: str = "") -> str:
-    """Return a command with a method, or with one that plays well."""
-    if rulebook == TABLE:
-        words = ("kakurenbo", "anonymize", TABLE, method or "rr", "original.csv", "release.csv")
-        return shlex.join([*words, *_TABLE_OPTIONS.get(method, ())])
-    return example_of(f"kakurenbo anonymize {rulebook} {method}")
-
-
-def attack_example(rulebook: str, method: str = "") -> str:
-    return example_of(f"kakurenbo attack {rulebook} {method}")
-
-
-def _filled(template: str, rulebook: str, method: str) -> str:
+def _parts(template: str, rulebook: str, method: str) -> dict[str, str]:
+    """Return the values of the placeholders; loads only what they need."""
     parts = {"rulebook": rulebook}
     if "{release}" in template:
         parts["release"] = _release(registry.load("rulebooks", rulebook)())
     if "{guess}" in template:
         parts["guess"] = _guess(registry.load("rulebooks", rulebook)())
-    for kind in ("anonymizer", "attack"):
-        if f"{{{kind}}}" in template:
+    for group in ("anonymizers", "attacks"):
+        if f"{{{group}}}" in template:
             cls = registry.load("rulebooks", rulebook)
-            played = [getattr(player, kind) for player in cls.default_players]
-            name, options = _method(f"{kind}s", cls, method, played)
-            if kind == "anonymizer" and registry.find("anonymizers", name).takes_release:
-                options = " ".join((options, "--release", "release"))
-            parts |= {kind: name, "options": options}
-    return template.format_map(parts)
+            played = [getattr(player, group.removesuffix("s")) for player in cls.default_players]
+            parts[group], parts["options"] = _method(group, cls, method, played)
+            if getattr(registry.find(group, parts[group]), "takes_release", False):
+                parts["options"] = " ".join((parts["options"], "--release", "release"))
+    return parts
 
 
 def _release(rules: Any) -> str:
@@ -109,21 +99,20 @@ def _guess(rules: Any) -> str:
     return f"guesses/{_ATTACKER}/{pattern.name(**names)}"
 
 
-def _method(group: str, rulebook: type, asked: str, played: Sequence[str]) -> tuple[str, str]:
+def _method(group: str, rulebook: type, name: str, played: Sequence[str]) -> tuple[str, str]:
     """Return name and options of a method as it first plays by default, else any that fits."""
     installed = registry.names(group)
     for spec in played:
-        name = registry.name_of(spec)
-        if name in installed and (name == asked or (not asked and name != "pipeline")):
+        player = registry.name_of(spec)
+        is_meant = player == name if name else player != "pipeline"
+        if player in installed and is_meant:
             settings = registry.settings_of(spec).items()
-            options = (f" --{key.replace('_', '-')} {_quoted(value)}" for key, value in settings)
-            return name, "".join(options)
-    if asked:
-        return asked, ""
+            options = [
+                f" --{key.replace('_', '-')} {shlex.quote(value)}" for key, value in settings
+            ]
+            return player, "".join(options)
+    if name:
+        return name, ""
     from kakurenbo.contest import fits
 
-    return next(name for name in installed if fits(rulebook, registry.load(group, name))), ""
-
-
-def _quoted(value: str) -> str:
-    return f"'{value}'" if "|" in value else value
+    return next(other for other in installed if fits(rulebook, registry.load(group, other))), ""

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import click
 
 from kakurenbo import __version__
-from kakurenbo.cli.options import JSON, Group, Option, argument, command, given_options, integer
+from kakurenbo.cli.options import JSON, Group, Option, argument, command, integer, typed
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import language, text
 from kakurenbo.methods import registry
@@ -37,9 +37,9 @@ def _is_installed() -> bool:
 
 def _check_installed() -> None:
     if not _is_installed():
-        raise UsageError(text("judge_serve.not_installed"))
+        raise UsageError("judge_serve.not_installed")
     if os.environ.get(_STORE) and importlib.util.find_spec("storages") is None:
-        raise UsageError(text("judge_serve.no_s3"))
+        raise UsageError("judge_serve.no_s3")
 
 
 def _home(home: Path | None) -> Path:
@@ -69,7 +69,7 @@ def _serve_option(name: str, **settings: Any) -> Option:
     _serve_option(
         "retain-days", type=integer(1, 3650), default=30, show_default=True, metavar="DAYS"
     ),
-    code="judge_serve.help",
+    about="judge_serve.help",
 )
 def serve(
     home: Path | None,
@@ -114,14 +114,16 @@ def serve(
 
 def _check_workers_only(workers: int) -> None:
     """Refuse what makes no sense for workers of a judge on another machine."""
-    if given := given_options(_WEB_OPTIONS):
-        raise UsageError(text("judge_serve.workers_only_takes_no", option=given[0]))
+    for name in _WEB_OPTIONS:
+        if typed(name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError("judge_serve.workers_only_takes_no", option=option)
     if not workers:
-        raise UsageError(text("judge_serve.workers_only_none"))
+        raise UsageError("judge_serve.workers_only_none")
     if not os.environ.get(_DATABASE):
-        raise UsageError(text("judge_serve.workers_only_no_database"))
+        raise UsageError("judge_serve.workers_only_no_database")
     if not os.environ.get(_STORE):
-        raise UsageError(text("judge_serve.workers_only_no_store"))
+        raise UsageError("judge_serve.workers_only_no_store")
 
 
 def check_database(workers_only: bool) -> None:
@@ -133,7 +135,7 @@ def check_database(workers_only: bool) -> None:
     ahead = abs(check_given(os.environ[_DATABASE]))
     if workers_only and ahead > _MAX_CLOCK_SECONDS:
         shown = {"seconds": round(ahead), "limit": round(_MAX_CLOCK_SECONDS)}
-        raise UsageError(text("judge_serve.workers_clock", **shown))
+        raise UsageError("judge_serve.workers_clock", **shown)
 
 
 def _address(url: str, host: str, port: int) -> str:
@@ -142,14 +144,14 @@ def _address(url: str, host: str, port: int) -> str:
         parts = urlsplit(url)
         has_more = parts.path.strip("/") or parts.query
         if parts.scheme not in ("http", "https") or not parts.hostname or has_more:
-            raise UsageError(text("judge_serve.bad_url", url=url))
+            raise UsageError("judge_serve.bad_url", url=url)
         return f"{parts.scheme}://{parts.netloc}"
     try:
         is_every_address = ipaddress.ip_address(host).is_unspecified
     except ValueError:
         is_every_address = False
     if is_every_address:
-        raise UsageError(text("judge_serve.needs_url", host=host))
+        raise UsageError("judge_serve.needs_url", host=host)
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
@@ -237,7 +239,7 @@ def doctor(home: Path | None, every_file: bool, self_test: bool, as_json: bool) 
 
     has_judge = _is_installed()
     if not has_judge and (home is not None or self_test):
-        raise UsageError(text("judge_serve.not_installed"))
+        raise UsageError("judge_serve.not_installed")
     checks = list(_check_installation())
     if has_judge:
         checks += check_judge(home, every_file)
@@ -297,17 +299,17 @@ def _print_check(check: Mapping[str, Any]) -> None:
     """Print a check; what is longer than a line goes on below, indented."""
     from rich.text import Text
 
-    from kakurenbo.cli import output
+    from kakurenbo.cli.terminal import console
 
-    console = output.console()
+    out = console()
     # A self-test names its rulebook behind a colon.
     name, _, rulebook = str(check["name"]).partition(":")
     heading = f"{text(f'doctor.heading.{name}')} {rulebook}".rstrip()
     mark = text("cli.doctor_ok" if check["ok"] else "cli.doctor_fails")
     line = Text(f"{mark} {heading}: {check['detail']}")
-    first, *rest = line.wrap(console, console.width - _INDENT)
+    first, *rest = line.wrap(out, out.width - _INDENT)
     for part in (first, *(Text(" " * _INDENT) + part for part in rest)):
-        console.print(part, no_wrap=True, overflow="ignore", crop=False)
+        out.print(part, no_wrap=True, overflow="ignore", crop=False)
 
 
 def _packages() -> str:

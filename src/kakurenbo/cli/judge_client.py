@@ -79,7 +79,7 @@ class Judge:
             near = registry.nearest_name(slug, known)
             code = "judge_client.contest_meant" if near else "judge_client.contests_of_yours"
             hint = text(code, contest=near)
-            raise UsageError(text("judge_client.no_contest", contest=slug, hint=hint)) from None
+            raise UsageError("judge_client.no_contest", contest=slug, hint=hint) from None
 
     def post(self, *path: str) -> Any:
         return self._once("POST", path, b"")
@@ -99,7 +99,7 @@ class Judge:
         with self._reached("GET", path) as answer:
             content = answer.read(size + 1)
         if hashlib.sha256(content).hexdigest() != sha256:
-            raise UsageError(text("judge_client.other_bytes", file="/".join(path)))
+            raise UsageError("judge_client.other_bytes", file="/".join(path))
         write_file(to, content)
 
     def download(self, to: Path, *path: str) -> None:
@@ -157,7 +157,7 @@ class Judge:
         about = {"address": self.address, "status": error.code}
         if 300 <= error.code < 400:
             place = str(error.headers.get("Location", ""))
-            return UsageError(text("judge_client.moved", address=self.address, to=place))
+            return UsageError("judge_client.moved", address=self.address, to=place)
         if error.code in _BUSY:
             return _Away(text("judge_client.busy", **about))
         try:
@@ -166,7 +166,7 @@ class Judge:
                 return JudgeRefused(answer["problems"], answer["problem_count"])
             message = str(answer["message"])
         except (ValueError, KeyError, AttributeError, OSError):
-            return UsageError(text("judge_client.no_judge", **about))
+            return UsageError("judge_client.no_judge", **about)
         kind = NotThere if error.code == HTTPStatus.NOT_FOUND else UsageError
         return kind(text("judge_client.refused", address=self.address, message=message))
 
@@ -203,21 +203,21 @@ class _Https(urllib.request.HTTPSHandler):
 def judge_of(server: str | None, token_file: Path | None) -> Judge:
     """Return the judge of a call; the token is never on the command line, which others can read."""
     if not server:
-        raise UsageError(text("judge_client.no_server", variable=SERVER_VARIABLE))
+        raise UsageError("judge_client.no_server", variable=SERVER_VARIABLE)
     parts = urlsplit(server)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(text("judge_client.bad_server", address=server))
+        raise UsageError("judge_client.bad_server", address=server)
     if token_file is None:
         token = os.environ.get(TOKEN_VARIABLE, "").strip()
     elif not token_file.is_file():
-        raise UsageError(text("usage.no_place", path=str(token_file)))
+        raise UsageError("usage.no_place", path=str(token_file))
     else:
         with token_file.open("rb") as file:
             token = file.read(_MAX_TOKEN_BYTES).decode("ascii", "replace").strip()
     if not token:
-        raise UsageError(text("judge_client.no_token", variable=TOKEN_VARIABLE))
+        raise UsageError("judge_client.no_token", variable=TOKEN_VARIABLE)
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise UsageError(text("judge_client.bad_token"))
+        raise UsageError("judge_client.bad_token")
     return Judge(server.rstrip("/"), token)
 
 

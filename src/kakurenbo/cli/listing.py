@@ -1,34 +1,30 @@
-"""``list``: what is installed, and how to call it; the facts of a contest folder."""
+"""``list``: what is installed, and how to call it."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
+import sys
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.markup import escape
-from rich.table import Table
 
-from kakurenbo.cli import output
-from kakurenbo.cli.examples import (
-    anonymize_example,
-    attack_example,
-    prepare_example,
-    publish_example,
-)
-from kakurenbo.cli.options import JSON, Command, Group, description
-from kakurenbo.core.messages import language, render, text, text_or
+from kakurenbo.cli.examples import example
+from kakurenbo.cli.options import JSON, Command, Group, completion
+from kakurenbo.cli.plugins import default_text, description
+from kakurenbo.core.messages import escaped, text
 from kakurenbo.methods import registry
 from kakurenbo.methods.parameters import parameters_of
 
 INDEX = Path(__file__).with_name("listing.json")
 """What this package has, written by ``make reference``: a listing need not load it."""
-_SHOWN = ("name", "does", "parameters", "rulebooks")
+_KEYS = ("name", "does", "parameters", "rulebooks")
+_EXAMPLES = {"anonymizers": ("anonymize", "prepare"), "attacks": ("attack", "publish")}
+"""A command with a method of a group, and the command that writes the folder it takes."""
 Entries = Mapping[str, Mapping[str, Any]]
 
 
@@ -39,24 +35,22 @@ def _print_list(group: str, as_json: bool, rulebook: str | None = None) -> None:
             registry.load("rulebooks", rulebook)  # names the nearest one
         entries = _playing(entries, rulebook)
     if as_json:
-        listed = [_shown(entry) for entry in entries.values()]
-        output.print_json({group: listed})
+        from kakurenbo.cli import output
+
+        output.print_json({group: [_as_json(entry) for entry in entries.values()]})
     elif group == "rulebooks":
-        output.console().print(_table(entries))
+        _print_entries(entries)
     else:
         contests = registry.names("rulebooks") if rulebook is None else (rulebook,)
         _print_by_contest(group, entries, contests)
 
 
-def _shown(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _as_json(entry: Mapping[str, Any]) -> dict[str, Any]:
     parameters = [
-        {
-            **{key: value for key, value in parameter.items() if key != "typed"},
-            "none": text_or(parameter["none"], parameter["none"]),
-        }
+        {**parameter, "none": text(parameter["none"], parameter["none"])}
         for parameter in entry["parameters"]
     ]
-    return {**{key: entry[key] for key in _SHOWN if key in entry}, "parameters": parameters}
+    return {**{key: entry[key] for key in _KEYS if key in entry}, "parameters": parameters}
 
 
 def _playing(entries: Entries, rulebook: str) -> dict[str, Any]:
@@ -65,34 +59,39 @@ def _playing(entries: Entries, rulebook: str) -> dict[str, Any]:
 
 def _print_by_contest(group: str, entries: Entries, contests: Iterable[str]) -> None:
     """Print the methods of each contest with an example, then those that play none."""
-    console, titles = output.console(), _installed("rulebooks")
+    titles = _installed("rulebooks")
     for contest in contests:
-        title = text_or(f"rulebooks.{contest}", titles[contest]["does"])
-        console.print(f"[bold]{escape(contest)}[/]: {escape(title)}")
+        title = text(f"rulebooks.{contest}", titles[contest]["does"])
+        click.echo(f"{click.style(contest, bold=True)}: {escaped(title)}")
         if playing := _playing(entries, contest):
-            console.print(_table(playing))
-            console.print(text("cli.example_after", **_examples(group, contest)), markup=False)
-        console.print()
+            _print_entries(playing)
+            click.echo(text("cli.example_after", **_examples(group, contest)))
+        click.echo()
     if idle := {name: entry for name, entry in entries.items() if not entry["rulebooks"]}:
-        console.print(text("cli.plays_nothing"))
-        console.print(_table(idle))
+        click.echo(text("cli.plays_nothing"))
+        _print_entries(idle)
 
 
-def _table(entries: Entries) -> Table:
-    table = output.plain_table(text("cli.name"), text("cli.does"), text("cli.parameters"))
+def _print_entries(entries: Entries) -> None:
+    """Print names with what they do, their parameters on the next line; unbroken into a pipe."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
+    rows = []
     for name, entry in entries.items():
-        parameters = ", ".join(map(_with_default, entry["parameters"]))
-        does = text_or(f"{entry['group']}.{name}", entry["does"])
-        table.add_row(name, escape(does), escape(parameters))
-    return table
+        rows.append((name, escaped(text(f"{entry['group']}.{name}", entry["does"]))))
+        if entry["parameters"]:
+            rows.append(("", escaped(", ".join(map(_with_default, entry["parameters"])))))
+    formatter = click.HelpFormatter(width=width)
+    formatter.write_dl(rows)
+    lines = formatter.getvalue().splitlines()
+    click.echo("\n".join(line.rstrip() for line in lines))
 
 
 def _with_default(parameter: Mapping[str, Any]) -> str:
     """Show a parameter with its default, and what none means: ``columns=none (all columns)``."""
     name, default = parameter["name"], parameter["default"]
-    none = text_or(parameter["none"], parameter["none"])
+    none = text(parameter["none"], parameter["none"])
     if default not in (None, "", (), []):
-        return f"{name}={parameter['typed']}"
+        return f"{name}={default_text(default)}"
     if default is not None and not none:
         return str(name)
     meaning = f" ({none})" if none else ""
@@ -112,7 +111,7 @@ def make_index() -> dict[str, Any]:
     }
     index["examples"] = {
         group: {contest: _make_examples(group, contest) for contest in index["rulebooks"]}
-        for group in ("anonymizers", "attacks")
+        for group in _EXAMPLES
     }
     return index
 
@@ -146,9 +145,8 @@ def _examples(group: str, contest: str) -> dict[str, str]:
 
 
 def _make_examples(group: str, contest: str) -> dict[str, str]:
-    if group == "anonymizers":
-        return {"command": anonymize_example(contest), "before": prepare_example(contest)}
-    return {"command": attack_example(contest), "before": publish_example(contest)}
+    command, before = _EXAMPLES[group]
+    return {"command": example(command, contest), "before": example(before, contest)}
 
 
 def _entry(group: str, name: str) -> dict[str, Any]:
@@ -156,14 +154,12 @@ def _entry(group: str, name: str) -> dict[str, Any]:
     parameters = []
     for parameter in parameters_of(cls):
         is_required = parameter.default is dataclasses.MISSING
-        default = None if is_required else parameter.default
         entry = {
             "name": parameter.name,
             "meaning": parameter.meaning,
             "expects": parameter.expectation.text(),
-            "default": default,
+            "default": None if is_required else parameter.default,
             "none": parameter.none,
-            "typed": output.short(default),
         }
         parameters.append(entry)
     about = {
@@ -180,17 +176,12 @@ def _entry(group: str, name: str) -> dict[str, Any]:
     return about
 
 
-def _contests(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    return [name for name in registry.names("rulebooks") if name.startswith(typed)]
-
-
 def _command(name: str, group: str) -> Command:
     params: list[click.Parameter] = [JSON]
     if group != "rulebooks":
-        params.insert(0, click.Argument(["rulebook"], required=False, shell_complete=_contests))
-    return Command(
-        name, params, lambda **values: _print_list(group, **values), code=f"help.{group}"
-    )
+        contests = completion(lambda: registry.names("rulebooks"))
+        params.insert(0, click.Argument(["rulebook"], required=False, shell_complete=contests))
+    return Command(name, params, lambda **values: _print_list(group, **values), f"help.{group}")
 
 
 list_ = Group(
@@ -201,80 +192,3 @@ list_ = Group(
         _command("attacks", "attacks"),
     ],
 )
-
-# -- facts of a contest folder ---------------------------------------------------------------------
-
-
-def facts_folder(path: Path) -> Path | None:
-    """Return the folder with the ``contest.json`` of a contest folder, if it is one."""
-    from kakurenbo.contest import CONTEST_FILE
-
-    folders = (path, path / "public")
-    return next((folder for folder in folders if (folder / CONTEST_FILE).is_file()), None)
-
-
-def print_facts(folder: Path, as_json: bool) -> None:
-    """Print the facts of the contest whose ``contest.json`` is in a folder."""
-    import msgspec
-
-    from kakurenbo.contest import read_facts
-
-    facts = read_facts(folder)
-    assert facts is not None  # facts_folder has seen the file
-    rules = registry.load("rulebooks", facts.rulebook)().under(facts)
-    now = datetime.now(UTC)
-    if not as_json:
-        _print_facts(rules, facts, now)
-        return
-    content: dict[str, Any] = msgspec.to_builtins(facts)
-    for entry, phase in zip(content["schedule"]["phases"], facts.schedule.phases, strict=True):
-        entry["state"] = phase.state(now)
-    del content["data"]
-    thresholds = rules.threshold_values().items()
-    content["thresholds"] = {name: value for name, value in thresholds if value is not None}
-    content["prohibited"] = [render(code, {}, "en").message for code in rules.prohibited]
-    output.print_json(content)
-
-
-def _print_facts(rules: Any, facts: Any, now: datetime) -> None:
-    from kakurenbo.contest.readme import judges_text, submission_texts, threshold_texts
-
-    settings = (f"{name} {output.short(value)}" for name, value in facts.settings.items())
-    lines = {
-        "rulebook": facts.rulebook,
-        "round": facts.round,
-        "teams": ", ".join(facts.teams),
-        "unranked": ", ".join(facts.unranked),
-        "judges": ", ".join(facts.judges),
-        "settings": ", ".join(settings),
-    }
-    for name, value in lines.items():
-        if value:
-            output.print_line(f"{text(f'facts.{name}')}: {value}")
-    if facts.judges:
-        output.print_line(judges_text(facts.rulebook, facts.judges, language()))
-    limits = [
-        f"{text(f'readme.submissions.{phase.name}')} {' '.join(submission_texts(phase, language()))}"
-        for phase in rules.phases
-    ]
-    rows = facts.schedule.rows(language())
-    sections = {
-        "readme.rules": [*threshold_texts(rules, language()), *limits],
-        "readme.schedule": [f"{dates}  {title}" for dates, title in rows],
-        "facts.now": [_state(phase, now) for phase in facts.schedule.phases],
-        "readme.prohibited": [text(code) for code in rules.prohibited],
-    }
-    for title, items in sections.items():
-        if items:
-            output.print_line(f"\n{text(title)}")
-        for item in items:
-            output.print_line(f"- {item}")
-
-
-def _state(phase: Any, now: datetime) -> str:
-    """Return the state of a phase with its times in the time zone of this computer."""
-    from kakurenbo.contest.schedule import moment
-
-    opens, closes = (moment(when.astimezone()) for when in (phase.opens, phase.closes))
-    title = phase.title(language())
-    return text(f"facts.{phase.state(now)}", phase=title, opens=opens, closes=closes)

@@ -20,7 +20,7 @@ from kakurenbo.__main__ import INTERRUPTED
 from kakurenbo.cli.click_words import translate_click
 from kakurenbo.core.compiling import announce_with
 from kakurenbo.core.errors import KakurenboError, ParameterError, UsageError
-from kakurenbo.core.messages import language, speaking, system_error, text, text_or
+from kakurenbo.core.messages import language, speaking, system_error, text
 from kakurenbo.core.problems import InputError
 
 TASKS = {
@@ -58,7 +58,7 @@ MODULES = {name: module for commands in TASKS.values() for name, module in comma
 VERBS = {name: f"verb.{name}" for name in MODULES}
 """Every command, with the code of the line that says what it does."""
 DONE, FAILS_RULES, UNUSABLE = 0, 1, 2
-_PIPE_CLOSED = 141  # as shells say it of who writes into a closed pipe
+_PIPE_CLOSED = 141  # the exit code of a shell for a program that writes into a closed pipe
 _JAPANESE = "かくれんぼ"
 _AUDIT_ARGUMENTS = ("original", "release")  # which Python takes as parameters
 
@@ -71,16 +71,15 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in ALIASES:
-            group, name = ALIASES[cmd_name]
-            found = self.get_command(ctx, group)
-            return found.get_command(ctx, name) if isinstance(found, click.Group) else None
+            group_name, name = ALIASES[cmd_name]
+            group = self.get_command(ctx, group_name)
+            assert isinstance(group, click.Group)
+            return group.get_command(ctx, name)
         if cmd_name not in MODULES:
             return None
         module = importlib.import_module(f"kakurenbo.cli.{MODULES[cmd_name]}")
-        command = vars(module)["list_" if cmd_name == "list" else cmd_name]
-        from kakurenbo.cli.options import localized
-
-        return localized(command if isinstance(command, click.Command) else command())
+        command: click.Command = vars(module)["list_" if cmd_name == "list" else cmd_name]
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -107,7 +106,7 @@ class Commands(click.Group):
 
 
 def command_line() -> click.Group:
-    """Return the whole command line, in the language of the moment."""
+    """Return the whole command line, in the current language."""
     translate_click()
     group = Commands(
         "kakurenbo",
@@ -143,41 +142,41 @@ def main(arguments: list[str] | None = None) -> None:
             code = run(words)
         except (click.Abort, KeyboardInterrupt):
             stopped = text("cli.stopped")
-            stopped = text_or(f"cli.stopped.{words[0]}", stopped) if words else stopped
+            stopped = text(f"cli.stopped.{words[0]}", stopped) if words else stopped
             print(text("cli.error", message=stopped), file=sys.stderr)
             code = INTERRUPTED
     if code == INTERRUPTED and arguments is None:
-        _flush_quietly()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
         os._exit(code)  # threads that still compute would hold up an ordinary exit
     sys.exit(code)
 
 
 def run(words: list[str]) -> int:
     """Run a command and return its exit code."""
-    is_debugging = "--debug" in words
     try:
-        return _run([word for word in words if word != "--debug"])
+        code = _run([word for word in words if word != "--debug"])
+        _flush_output()
     except click.Abort:
         raise
     except BrokenPipeError:  # the reader of our output has seen enough
         _abandon_output()
         return _PIPE_CLOSED
     except Exception as error:
-        if is_debugging and not isinstance(error, click.ClickException):
+        if "--debug" in words and not isinstance(error, click.ClickException):
             raise
         if isinstance(error, OSError):
             _abandon_output()
         code = _fail(error, words)
-    with contextlib.suppress(BrokenPipeError, KakurenboError):
-        _flush_output()
+        with contextlib.suppress(BrokenPipeError, KakurenboError):
+            _flush_output()
     return code
 
 
 def _run(words: list[str]) -> int:
     try:
         code = command_line().main(words, prog_name="kakurenbo", standalone_mode=False)
-        _flush_output()
-        return code if isinstance(code, int) else DONE
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message(), file=sys.stderr)
         return UNUSABLE
@@ -185,14 +184,15 @@ def _run(words: list[str]) -> int:
         from kakurenbo.cli import output
 
         return output.refuse(error.problems, "--json" in words)
+    return code if isinstance(code, int) else DONE
 
 
 def _fail(error: Exception, words: list[str]) -> int:
     """Print what is wrong with the call itself; return exit code 2."""
-    from kakurenbo.cli import output  # loads much, which --help does without
-
     message = _message(error, words)
     if "--json" in words:
+        from kakurenbo.cli import output  # loads much, which --help does without
+
         output.print_json({"error": message})
     if isinstance(error, click.UsageError) and error.ctx is not None:
         print(error.ctx.get_usage(), file=sys.stderr)
@@ -232,7 +232,7 @@ def _missing(error: click.MissingParameter) -> str:
     parameter, context = error.param, error.ctx
     if parameter is None or context is None:
         return error.format_message()
-    argument_help = text_or(f"argument.{parameter.name}", "")
+    argument_help = text(f"argument.{parameter.name}", "")
     what = parameter.help if isinstance(parameter, click.Option) else argument_help
     example = example_of(context.command_path)
     if not what or not example:
@@ -271,13 +271,7 @@ def _flush_output() -> None:
         _abandon_output()
         if error.errno == errno.EPIPE:
             raise BrokenPipeError from error
-        raise UsageError(text("usage.stdout_full", error=system_error(error))) from error
-
-
-def _flush_quietly() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
+        raise UsageError("usage.stdout_full", error=system_error(error)) from error
 
 
 def _abandon_output() -> None:

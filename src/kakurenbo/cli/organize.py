@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.markup import escape
 
+from kakurenbo.api import Contest
 from kakurenbo.cli import output
 from kakurenbo.cli.options import (
     DISQUALIFIED,
     JSON,
-    NAMES,
     OUT,
     OUT_FOLDER_OPTION,
     PATH,
@@ -25,15 +24,13 @@ from kakurenbo.cli.options import (
     Option,
     argument,
     names,
-    rulebook_command,
 )
+from kakurenbo.cli.plugins import rulebook_command
 from kakurenbo.contest import (
     ANONYMIZE,
     ATTACK,
     AnyRulebook,
-    engine,
     read_facts,
-    read_schedule,
     team_of,
 )
 from kakurenbo.contest.commitments import COMMITMENTS_FILE, digest
@@ -44,14 +41,13 @@ from kakurenbo.contest.rounds import (
     AttachedRound,
     PublishedRound,
     attach_to_round,
-    publish_round,
     score_round,
 )
-from kakurenbo.contest.schedule import NO_SCHEDULE, moment
+from kakurenbo.contest.schedule import moment
 from kakurenbo.contest.submissions import RefusedFile
 from kakurenbo.core import InputError, check_free, collect_notices, write_file, write_folder
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import language, retold, text, text_or
+from kakurenbo.core.messages import language, text, translated, with_message
 
 _GUESSABLE = 2**64
 _MAX_TEAMS = 9999
@@ -65,7 +61,7 @@ _NAMED_FILES = 3  # of many with the same problem
     OUT_FOLDER_OPTION,
     Option("--teams", required=True, metavar="N|NN,NN"),
     UNRANKED,
-    Option("--judges", type=NAMES, default="", metavar="NN,NN"),
+    Option("--judges", type=names, default="", metavar="NN,NN"),
     Option("--schedule", code="option.schedule_file", type=PATH, metavar="FILE"),
     SEED,
     JSON,
@@ -80,12 +76,10 @@ def prepare(
     out: Path,
     as_json: bool,
 ) -> None:
-    check_free(out)
     numbers = team_numbers(teams)
-    rounds = tuple(dict.fromkeys((*rulebook.rounds, rulebook.round_name)))
-    dates = NO_SCHEDULE if schedule is None else read_schedule(schedule, rounds)
-    preparation = engine.prepare(rulebook, seed, numbers, unranked, judges=judges, schedule=dates)
-    write_folder(out, preparation.files(), private=("secret", "teams"))
+    preparation = Contest(rulebook).prepare(
+        out, numbers, seed=seed, unranked=unranked, judges=judges, schedule=schedule
+    )
     committed = digest(preparation.folders["public"][COMMITMENTS_FILE])
     if as_json:
         report = {
@@ -97,7 +91,7 @@ def prepare(
         }
         output.print_json(report)
         return
-    output.print_line(text("cli.data", source=retold(str(preparation.report["data"]))))
+    output.print_line(text("cli.data", source=translated(preparation.report["data"])))
     output.print_line(f"{out}/public     {text('cli.prepared_public', digest=committed)}")
     output.print_line(f"{out}/teams/NN   {text('cli.prepared_teams')}")
     output.print_line(f"{out}/attackers  {text('cli.prepared_attackers')}")
@@ -115,17 +109,17 @@ def team_numbers(given: str) -> list[str]:
     (['01', '02', '03'], ['01', '03', '04', '05'])
     """
     if not given.isascii():
-        raise UsageError(text("usage.teams_option", given=given))
+        raise UsageError("usage.teams_option", given=given)
     if given.isdecimal() and not given.startswith("0") and len(given) <= 3:
         return [f"{number:02d}" for number in range(1, int(given) + 1)]
     numbers: list[str] = []
     for part in names(given):
         first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()) or len(part) > 9:
-            raise UsageError(text("usage.teams_option", given=given))
+            raise UsageError("usage.teams_option", given=given)
         teams = range(int(first), int(last or first) + 1)
         if len(teams) > _MAX_TEAMS or len(numbers) >= _MAX_TEAMS:
-            raise UsageError(text("usage.too_many_teams", given=given, most=_MAX_TEAMS))
+            raise UsageError("usage.too_many_teams", given=given, most=_MAX_TEAMS)
         numbers += [f"{number:0{len(first)}d}" for number in teams]
     return numbers
 
@@ -150,9 +144,7 @@ def publish(
     as_json: bool,
     **options: Any,
 ) -> int:
-    check_free(out)
-    published = publish_round(rulebook, preparation, submissions, **options)
-    write_folder(out, published.files, private=("answers",))
+    published = Contest(rulebook).publish(preparation, submissions, out, **options)
     if as_json:
         output.print_json({"out": str(out), **published_json(published)})
     else:
@@ -177,11 +169,16 @@ def published_json(published: PublishedRound) -> dict[str, Any]:
 
 def print_published(published: PublishedRound, out: Path) -> None:
     """Print what became of every release, and whom the folders are for."""
-    table = output.plain_table(text("cli.target"), "", text("cli.why"))
+    from rich.markup import escape
+
+    from kakurenbo.cli.terminal import console, plain_table
+
+    table = plain_table(text("cli.target"), "", text("cli.why"))
     for record in published.records:
-        table.add_row(record.target, retold(record.state), escape(retold(record.cause)))
+        cause = translated(with_message(record.cause, record.messages))
+        table.add_row(record.target, text(f"word.{record.state}"), escape(cause))
     print_release_notices(published)
-    output.console().print(table)
+    console().print(table)
     _print_unassigned(published.unassigned, {record.team for record in published.records})
     committed = _commitments_digest(published.files)
     output.print_line(f"{out}/public     {text('cli.published_public', digest=committed)}")
@@ -232,7 +229,7 @@ def _unassigned(files: Sequence[RefusedFile], teams: set[str]) -> list[Refusal]:
 
 
 def _print_unassigned(files: Sequence[RefusedFile], teams: set[str]) -> None:
-    """Print what belongs to no release; many files of a team with the same problem in one line."""
+    """Print what belongs to no release; many files of a folder with the same problem in one line."""
     alike: dict[tuple[str, str], list[RefusedFile]] = {}
     for file, problems in files:
         same = "; ".join(problem.statement.text() for problem in problems)
@@ -242,8 +239,8 @@ def _print_unassigned(files: Sequence[RefusedFile], teams: set[str]) -> None:
         if len(group) <= _NAMED_FILES:
             lines += group
             continue
-        named = ", ".join(file for file, _ in group[:_NAMED_FILES])
-        name = text("cli.files_and_more", files=named, count=len(group) - _NAMED_FILES)
+        first = ", ".join(file for file, _ in group[:_NAMED_FILES])
+        name = text("cli.files_and_more", files=first, count=len(group) - _NAMED_FILES)
         file, problems = group[0]
         lines.append((file, problems.in_file(name)))
     for refusal in _unassigned(lines, teams):
@@ -255,10 +252,9 @@ def print_release_notices(published: PublishedRound) -> None:
     targets: dict[str, list[str]] = {}
     for record in published.records:
         for notice in record.notices:
-            targets.setdefault(notice, []).append(record.target)
-    output.print_notices(
-        f"{', '.join(about)}: {retold(notice)}" for notice, about in targets.items()
-    )
+            said = translated(with_message(notice, record.messages))
+            targets.setdefault(said, []).append(record.target)
+    output.print_notices(f"{', '.join(about)}: {notice}" for notice, about in targets.items())
 
 
 def _has_attachments(rulebook: type[AnyRulebook]) -> bool:
@@ -315,9 +311,10 @@ def attach(
 def _print_attached(attached: AttachedRound) -> None:
     for target, file in attached.attached:
         output.print_line(text("cli.attached", target=target, file=file))
-    output.print_notices(f"{target}: {retold(notice)}" for target, notice in attached.notices)
+    output.print_notices(f"{target}: {translated(notice)}" for target, notice in attached.notices)
     for team, refusal in attached.refused:
-        output.print_notices(f"{team}: {retold(problem)}" for problem in refusal.problems)
+        problems = [with_message(problem, refusal.messages) for problem in refusal.problems]
+        output.print_notices(f"{team}: {translated(problem)}" for problem in problems)
 
 
 def _late_notices(rulebook: AnyRulebook, phase: Path) -> list[tuple[str, str]]:
@@ -369,15 +366,16 @@ def score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json:
 
 
 def _print_scored(scored: Any, document: Any, out: Path) -> None:
-    from kakurenbo.cli.tournaments import print_matrix
+    from kakurenbo.cli.tournament_tables import print_matrix
+    from kakurenbo.core import STANDARD_OUTPUT
 
     output.print_notices(scored.notices)
     for refusal in (*scored.refused, *scored.failed):
         output.print_problems(refusal.problems, refusal.count)
     for entry in document.rounds:
-        print_matrix(output.console_beside(out), document, entry)
+        print_matrix(document, entry, stderr=out == STANDARD_OUTPUT)
     for target, why in scored.results.out.items():
-        output.print_line(text("cli.release_out", target=target, why=retold(why)), out)
+        output.print_line(text("cli.release_out", target=target, why=text(f"word.{why}", why)), out)
     targets: dict[str, list[str]] = {}
     for attacker, target in scored.missing:
         targets.setdefault(attacker, []).append(target)
@@ -396,7 +394,7 @@ def _round_options(cls: type[AnyRulebook]) -> list[click.Parameter]:
     if len(cls.rounds) == 1:
         return []
     helps = {
-        name: text_or(f"option.{name}", text("option.round_results", round=name))
+        name: text(f"option.{name}", text("option.round_results", round=name))
         for name in cls.rounds
     }
     return [
@@ -459,9 +457,9 @@ def _check_files(
     if bool(results) != bool(named):
         return
     if not has_rounds:
-        raise UsageError(text("usage.one_round", rulebook=rulebook.name))
+        raise UsageError("usage.one_round", rulebook=rulebook.name)
     options = [f"--{name}" for name in rulebook.rounds]
-    raise UsageError(text("usage.results_files", options=options))
+    raise UsageError("usage.results_files", options=options)
 
 
 def _check_settings(rulebook: AnyRulebook, path: Path, settings: Mapping[str, Any]) -> None:

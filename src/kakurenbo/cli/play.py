@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from kakurenbo.api import check_release
 from kakurenbo.cli import output
-from kakurenbo.cli.examples import attack_example
+from kakurenbo.cli.examples import example
 from kakurenbo.cli.options import (
     JSON,
     OUT,
@@ -20,21 +22,11 @@ from kakurenbo.cli.options import (
     Option,
     argument,
     check_order,
-    method_command,
-    rulebook_command,
+    completion,
 )
-from kakurenbo.contest import (
-    ANONYMIZE,
-    ATTACK,
-    AnyRulebook,
-    ContestFacts,
-    engine,
-    fits,
-    misfit,
-    read_facts,
-)
-from kakurenbo.contest.folders import ANSWER, TEAM, ContestFolder, part_folder
-from kakurenbo.contest.releases import Attachments
+from kakurenbo.cli.plugins import method_command, rulebook_command
+from kakurenbo.contest import ANONYMIZE, ATTACK, AnyRulebook, engine, fits, misfit, read_facts
+from kakurenbo.contest.folders import ANSWER, TARGET, TEAM, ContestFolder, part_folder
 from kakurenbo.contest.submissions import check_names
 from kakurenbo.core import (
     InputError,
@@ -49,7 +41,7 @@ from kakurenbo.core import (
     write_file,
 )
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.messages import text
 from kakurenbo.core.problems import LISTED_ROWS
 from kakurenbo.core.rng import stream
 from kakurenbo.methods import registry
@@ -57,73 +49,19 @@ from kakurenbo.methods import registry
 RELEASE_ARGUMENTS = argument("handout"), argument("release"), JSON
 
 
-@dataclass(frozen=True)
-class CheckedRelease:
-    """A valid release with the rules and the handout it was checked against."""
-
-    rules: AnyRulebook
-    handout: Any
-    submission: Any
-    notices: tuple[Problem, ...]
-    refused_attachments: Problems | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the refused attachments as the key of the JSON object, if there are any."""
-        problems = self.refused_attachments
-        if not problems:
-            return {}
-        listed = [problem.as_json() for problem in problems]
-        entry = {"file": problems[0].file, "problem": str(problems[0]), "problems": listed}
-        return {"attachments": [entry]}
-
-    def report_attachments(self) -> int:
-        """Print what is wrong with the attachments; return the exit code."""
-        problems = self.refused_attachments
-        if not problems:
-            return output.DONE
-        output.print_problems(problems, problems.total)
-        output.print_notices([text("cli.attachment_refused", file=problems[0].file)])
-        return output.UNUSABLE if problems.malformed else output.FAILS_RULES
-
-
-def read_release(rulebook: AnyRulebook, handout_path: Path, release: Path) -> CheckedRelease:
-    """Check a release against a handout, under the settings of the handout's contest."""
-    _check_order(rulebook, handout_path, release)
-    rules = rulebook.in_folder(handout_path)
-    with collect_notices() as notices:
-        handout = rules.read_handout(handout_path)
-        sources = sources_of(release)
-        is_attachment = rules.phase(ANONYMIZE).is_attachment
-        attached = [source for source in sources if is_attachment(source.name)]
-        files = [source for source in sources if source not in attached]
-        facts = read_facts(handout_path, rules.name)
-
-        team = facts.team if facts else ""
-        named = rules.for_round(facts.round) if facts and team else rules
-        attachments = Attachments.read(named, team, attached)
-        try:
-            _check_names(rules, facts, files)
-            submission = rules.read_release(handout, files)
-        except InputError as error:
-            problems = Problems.join([error.problems, attachments.refused or Problems([])])
-            raise InputError(problems) from error
-        submission = attachments.attach_to(rules, handout, submission)
-    return CheckedRelease(rules, handout, submission, tuple(notices), attachments.refused)
-
-
-def _check_names(rules: AnyRulebook, facts: ContestFacts | None, sources: Sequence[Source]) -> None:
-    """Refuse the names that ``publish`` would refuse; outside a contest any name will do."""
-    if facts and facts.team:
-        check_names(rules.for_round(facts.round), facts.team, sources)
-
-
 def was_handed_out(rulebook: AnyRulebook, path: Path) -> bool:
     """Return whether a folder, or the one a file lies in, is a team's dataset."""
+    return _folder_kind(rulebook, path) == TEAM
+
+
+def _folder_kind(rulebook: AnyRulebook, path: Path) -> str:
+    """Return the kind of a contest's folder, or of the one a file lies in."""
+
     facts = read_facts(path, rulebook.name)
-    return facts is not None and facts.folder == TEAM
+    return "" if facts is None else facts.folder
 
 
-def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
+def check_release_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
     """Refuse a team's folder as a release; warn of a file in one, which may be meant."""
     if not was_handed_out(rulebook, release) or was_handed_out(rulebook, handout):
         return
@@ -137,33 +75,56 @@ def _check_order(rulebook: AnyRulebook, handout: Path, release: Path) -> None:
 
 @rulebook_command("check", *RELEASE_ARGUMENTS)
 def check(rulebook: AnyRulebook, handout: Path, release: Path, as_json: bool) -> int:
+
     is_attachment = rulebook.phase(ANONYMIZE).is_attachment
     sources = sources_of(release)
     if sources and all(is_attachment(source.name) for source in sources):
         return _check_attachments(rulebook.in_folder(handout), handout, sources, as_json)
-    checked = read_release(rulebook, handout, release)
-    output.print_notices(checked.notices)
+    check_release_order(rulebook, handout, release)
+    with collect_notices() as notices:
+        checked = check_release(rulebook, handout, release)
+    output.print_notices(notices)
     if as_json:
-        notices = [notice.as_json() for notice in checked.notices]
-        output.print_json({"valid": True, "notices": notices, **checked.as_json()})
+        listed = [notice.as_json() for notice in notices]
+        refused = _refused_json(checked.refused_attachments)
+        output.print_json({"valid": True, "notices": listed, **refused})
     else:
         output.print_file(release, text("cli.valid"))
-    return checked.report_attachments()
+    return _report_attachments(checked.refused_attachments)
+
+
+def _refused_json(problems: Problems | None) -> dict[str, Any]:
+    """Return refused attachments as the key of the JSON object, if there are any."""
+    if not problems:
+        return {}
+    listed = [problem.as_json() for problem in problems]
+    entry = {"file": problems[0].file, "problem": str(problems[0]), "problems": listed}
+    return {"attachments": [entry]}
+
+
+def _report_attachments(problems: Problems | None) -> int:
+    """Print what is wrong with attachments; return the exit code."""
+    if problems:
+        output.print_problems(problems, problems.total)
+        output.print_notices([text("cli.attachment_refused", file=problems[0].file)])
+    return output.exit_code(problems)
 
 
 def _check_attachments(
     rules: AnyRulebook, handout: Path, sources: Sequence[Source], as_json: bool
 ) -> int:
     """Check attachments without a release, which stays as it was submitted."""
+    facts = read_facts(handout, rules.name)
     with collect_notices() as notices:
-        _check_names(rules, read_facts(handout, rules.name), sources)
+        if facts and facts.team:
+            check_names(rules.for_round(facts.round), facts.team, sources)
         rules.check_attachments(sources)
     output.print_notices(notices)
     if as_json:
         output.print_json({"valid": True, "notices": [notice.as_json() for notice in notices]})
-    else:
-        for source in sources:
-            output.print_file(Path(source.name), text("cli.valid_attachment"))
+        return output.DONE
+    for source in sources:
+        output.print_file(Path(source.name), text("cli.valid_attachment"))
     return output.DONE
 
 
@@ -177,21 +138,22 @@ def measure(
 ) -> int:
     for name in rulebook.options.get("privacy", ()):
         if name in rulebook.given and not privacy:
-            raise UsageError(text("usage.without_privacy", option=f"--{name}"))
-    checked = read_release(rulebook, handout, release)
-    rules = checked.rules
+            raise UsageError("usage.without_privacy", option=f"--{name}")
+    check_release_order(rulebook, handout, release)
     with collect_notices() as notices:
+        checked = check_release(rulebook, handout, release)
+        rules = checked.rules
         models = rules.privacy(checked.handout, checked.submission) if privacy else None
     utility = rules.measure(checked.handout, checked.submission)
-    output.print_notices([*checked.notices, *notices, *utility.notices])
+    output.print_notices([*notices, *utility.notices])
     if as_json:
-        shown = utility.as_json()
+        content = {**utility.as_json(), **_refused_json(checked.refused_attachments)}
         declared = {name: rules.figures[name] for name in utility.scores if name in rules.figures}
         if labels := {name: figure.label for name, figure in declared.items() if figure.label}:
-            shown["names"] = labels
+            content["names"] = labels
         if models:
-            shown["privacy"] = models.as_json()["scores"]
-        output.print_json({**shown, **checked.as_json()})
+            content["privacy"] = models.as_json()["scores"]
+        output.print_json(content)
     else:
         from kakurenbo.cli.scores import print_utility
 
@@ -199,7 +161,7 @@ def measure(
         if models:
             output.print_line(f"\n{text('measure.privacy')}")
             print_utility(rules, models)
-    code = checked.report_attachments()
+    code = _report_attachments(checked.refused_attachments)
     return code if utility.passes else output.FAILS_RULES
 
 
@@ -207,29 +169,27 @@ def measure(
 
 
 def _attack_options(method: Any) -> list[click.Parameter]:
+    anonymizers = completion(lambda: registry.names("anonymizers"))
     return [
         argument("target", nargs=-1, required=True),
         OUT,
-        Option("--mechanism", metavar="NAME:param=value,...", shell_complete=_anonymizers),
+        Option("--mechanism", metavar="NAME:param=value,...", shell_complete=anonymizers),
         Option("--completed-b", type=OUT_TABLE, hidden=not method.completes),
         SEED,
         JSON,
     ]
 
 
-def _anonymizers(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    return [name for name in registry.names("anonymizers") if name.startswith(typed)]
-
-
 def _known_files(rulebook: str, method: str) -> str:
     """Return the files that attackers of one contest, or of every one, know; and an example."""
     contests = [rulebook] if rulebook else registry.names("rulebooks")
-    files = {name: text_or(f"knowledge.{name}", "") for name in contests}
+    files = {name: text(f"knowledge.{name}", "") for name in contests}
     lines = [f"{name}: {listed}" for name, listed in files.items() if listed]
     paragraphs = [text("help.knowledge"), *lines] if lines else []
     if rulebook:
-        example = text("help.example", command=attack_example(rulebook, method))
-        paragraphs.append(f"\b\n{example}")
+        paragraphs.append(
+            f"\b\n{text('help.example', command=example('attack', rulebook, method))}"
+        )
     return "".join(f"\n\n{paragraph}" for paragraph in paragraphs)
 
 
@@ -244,6 +204,7 @@ def attack(
     as_json: bool,
     completed_b: Path | None,
 ) -> None:
+
     if completed_b is not None:
         _check_completes(rulebook, method, out, completed_b)
     rules = rulebook.in_folder(target[0])
@@ -251,7 +212,7 @@ def attack(
     if declared is not None and (reason := misfit(type(rules), declared)):
         name = registry.name_of(str(mechanism))
         raise UsageError("error.method_misfit", method=name, reason=reason)
-    with collect_notices() as notices:
+    with collect_notices() as notices, _naming_files(rulebook, target):
         attacked = rules.read_target(*target, declared=declared)
     parts = list(ContestFolder(target[0]).parts.values()) if len(target) == 1 else []
     warnings = [text("attack.parts", parts=list(map(str, parts)))] if len(parts) > 1 else []
@@ -267,18 +228,32 @@ def attack(
         output.print_file(out, text("cli.written"))
 
 
+@contextmanager
+def _naming_files(rulebook: AnyRulebook, target: Sequence[Path]) -> Iterator[None]:
+    """Name the files of a target's folder that cannot be read: one of them may be a stray."""
+    try:
+        yield
+    except (InputError, UsageError):
+        for folder in target:
+            if folder.is_dir() and _folder_kind(rulebook, folder) == TARGET:
+                files = [source.name for source in ContestFolder(folder).files]
+                notice = text("attack.files", folder=str(folder), files=sorted(files))
+                output.print_notices([notice])
+        raise
+
+
 def _check_completes(rulebook: AnyRulebook, method: Any, out: Path, completed: Path) -> None:
     """Raise UsageError if an attack does not complete b, or would write two files to one place."""
+
     if completed == out:
-        raise UsageError(text("usage.same_file", path=str(out)))
+        raise UsageError("usage.same_file", path=str(out))
     if method.completes:
         return
     attacks = {name: registry.load("attacks", name) for name in registry.names("attacks")}
     playing = {name: cls for name, cls in attacks.items() if fits(type(rulebook), cls)}
     able = [name for name, cls in playing.items() if cls.completes]
     code = "usage.completes" if able else "usage.completes_nobody"
-    called = click.get_current_context().info_name
-    raise UsageError(text(code, method=called, methods=able))
+    raise UsageError(code, method=click.get_current_context().info_name, methods=able)
 
 
 # -- correct guesses of one file -------------------------------------------------------------------
@@ -286,7 +261,10 @@ def _check_completes(rulebook: AnyRulebook, method: Any, out: Path, completed: P
 
 @rulebook_command("credit", argument("answer"), argument("guess"), JSON)
 def credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> None:
-    check_order(("ANSWER", answer), ("GUESS", guess), lambda path: _is_answer(rulebook, path))
+    def is_answer(path: Path) -> bool:
+        return path.is_dir() and _folder_kind(rulebook, path) == ANSWER
+
+    check_order(("ANSWER", answer), ("GUESS", guess), is_answer)
     rules = rulebook.in_folder(answer)
     truth = rules.read_answer(answer)
     try:
@@ -312,6 +290,7 @@ def credit(rulebook: AnyRulebook, answer: Path, guess: Path, as_json: bool) -> N
 
 def _other_kind(rules: AnyRulebook, problems: Problems, guess: Path) -> Problems | None:
     """Return one problem if all lines have a wrong width: the file is of another kind."""
+
     wide = [problem for problem in problems if problem.code == "line.wrong_width"]
     others = {problem.code for problem in problems} - {"line.wrong_width", "table.row_count"}
     rows = sorted(row for problem in wide for row in problem.rows or (problem.row or 0,))
@@ -322,19 +301,15 @@ def _other_kind(rules: AnyRulebook, problems: Problems, guess: Path) -> Problems
     form = f"guess_form.{rules.name}"
     shown = {
         "problem": replace(wide[0], rows=(), count=1).message,
-        "form": Message(form if text_or(form, "") else "guess.form"),
+        "form": Message(form if text(form, "") else "guess.form"),
     }
     place = {"file": str(guess), "row": wide[0].row, "severity": Severity.MALFORMED}
     return Problems([Problem("guess.other_file", shown, **place)])  # type: ignore[arg-type]
 
 
-def _is_answer(rulebook: AnyRulebook, path: Path) -> bool:
-    facts = read_facts(path, rulebook.name) if path.is_dir() else None
-    return facts is not None and facts.folder == ANSWER
-
-
 def _check_answer(rules: AnyRulebook, answer: Path, guess: Path) -> None:
     """Refuse a guess whose name tells another target, or an attacker who has another part."""
+
     facts = read_facts(answer, rules.name)
     if facts is None:
         return

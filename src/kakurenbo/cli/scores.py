@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from rich.console import Group
 from rich.markup import escape
 
-from kakurenbo.cli import output
-from kakurenbo.cli.output import add_column, console
-from kakurenbo.contest import AnyRulebook, Credit, Figure, Unit, Utility
+from kakurenbo.cli.terminal import console, plain_table, titled
+from kakurenbo.contest import AnyRulebook, Chance, Credit, Figure, Unit, Utility
 from kakurenbo.contest.results import NO_AWARDS
-from kakurenbo.core.messages import language, retold, text, text_or
+from kakurenbo.core.messages import language, text
 from kakurenbo.reports import FigureEntry, Ranking
 from kakurenbo.reports.document import constant_answer
 from kakurenbo.reports.numbers import (
@@ -32,21 +31,32 @@ Columns = Mapping[str, Mapping[str, str]]
 _PLAIN = FigureEntry()
 
 
+def label(name: str) -> str:
+    """Return the name of a figure, as people read it."""
+    return text(f"word.{name}", name.replace("_", " "))
+
+
+def chance_text(chance: Chance, unit: Unit) -> str:
+    """Return blind guessing in words, in hits of the contest's unit."""
+    low, mean, high = (figure(value, unit) for value in (chance.low, chance.mean, chance.high))
+    return text("chance.hits", mean=mean, low=low, high=high)
+
+
 def print_credit(rulebook: AnyRulebook, credit: Credit) -> None:
     """Print correct guesses beside chance and the constant answer, then further figures."""
-    out, figures = console(), rulebook.figures
+    figures = rulebook.figures
     unit = figures.get("hits", COUNTED).unit
     earned = text("credit.hits", hits=figure(credit.hits, unit), of=figure(credit.of, unit))
-    out.print(f"{earned} ({share(credit.accuracy)})", markup=False)
+    lines = [f"{earned} ({share(credit.accuracy)})"]
     if credit.chance is not None:
-        out.print(output.chance_text(credit.chance, unit), markup=False)
+        lines.append(chance_text(credit.chance, unit))
     if credit.constant is not None:
         answer = constant_answer(figures.get("constant", Figure()).definitions, language())
-        line = text("constant.hits", answer=answer, constant=figure(credit.constant, unit))
-        out.print(line, markup=False)
+        lines.append(text("constant.hits", answer=answer, constant=figure(credit.constant, unit)))
     for name, value in credit.details.items():
         declared = figures.get(name, Figure())
-        out.print(f"{name}: {figure(value, declared.unit)}{_of(declared.of)}", markup=False)
+        lines.append(f"{name}: {figure(value, declared.unit)}{_of(declared.of)}")
+    console().print("\n".join(lines), markup=False)
     print_definitions(rulebook, ["hits", *credit.details])
 
 
@@ -66,10 +76,10 @@ def print_definitions(rulebook: AnyRulebook, names: Iterable[str]) -> None:
 
 def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
     """Print scores beside their directions and thresholds, what limits them, and the verdict."""
-    table = output.plain_table()
+    headings = ("score", "value", "better", "threshold", "", "limit")
+    texts = {heading: heading and text(f"measure.{heading}") for heading in headings}
+    table = plain_table(*texts.values(), right=[texts["value"]])
     table.header_style = "bold"
-    for heading in ("score", "value", "better", "threshold", "", "limit"):
-        add_column(table, heading and text(f"measure.{heading}"), right=heading == "value")
     for name, score in utility.scores.items():
         declared, threshold = rulebook.figures.get(name, Figure()), utility.thresholds.get(name)
         value, needed, mark = figure(score.value, declared.unit), "", ""
@@ -78,24 +88,22 @@ def print_utility(rulebook: AnyRulebook, utility: Utility) -> None:
             code = "measure.at_least" if threshold.minimum else "measure.at_most"
             needed = text(code, bound=bound.partition(" ")[2])
             mark = passes_text(threshold.met_by(score.value))
-        limits = (
-            f"{output.label(key)} {retold(shown_value(limit))}"
-            for key, limit in score.limit.items()
-        )
+        limits = [f"{label(key)} {shown_value(limit)}" for key, limit in score.limit.items()]
         direction = text("figure.higher" if score.higher_is_better else "figure.lower")
-        label = f"{name} {declared.label}" if declared.label else name
+        name = f"{name} {declared.label}" if declared.label else name
         limit = escape(", ".join(limits))
-        table.add_row(label, value + _of(declared.of), direction, needed, mark, limit)
+        table.add_row(name, value + _of(declared.of), direction, needed, mark, limit)
     out = console()
     out.print(table)
     print_definitions(rulebook, utility.scores)
-    if utility.thresholds:
-        out.print()
-        if utility.passes:
-            out.print(f"[bold]{escape(text('measure.passes'))}[/]")
-        else:
-            fails = text("measure.fails", failed=utility.failed)
-            out.print(f"[bold red]{escape(fails)}[/]")
+    if not utility.thresholds:
+        return
+    out.print()
+    if utility.passes:
+        out.print(f"[bold]{escape(text('measure.passes'))}[/]")
+    else:
+        fails = text("measure.fails", failed=utility.failed)
+        out.print(f"[bold red]{escape(fails)}[/]")
 
 
 def passes_text(passes: bool) -> str:
@@ -144,7 +152,7 @@ def print_rankings(
         out.print()
     for name, teams in awards.items():
         winners = ", ".join(teams) or text("award.nobody")
-        award = text("award", ranking=text_or(f"award.{name}", name), teams=winners)
+        award = text("award", ranking=text(f"award.{name}", name), teams=winners)
         out.print(award, markup=False)
         if language() in notices.get(name, {}):
             out.print(f"  [dim]{escape(notices[name][language()])}[/]")
@@ -154,16 +162,16 @@ def _figures_table(
     tables: Mapping[str, Mapping[str, float]], figures: Mapping[str, FigureEntry]
 ) -> Group:
     """Lay out what scores are made of: a line per table, a column per figure."""
-    shown = output.plain_table(text("table.table"))
-    headings = dict.fromkeys(heading for values in tables.values() for heading in values)
-    columns = []
-    for heading in headings:
-        add_column(shown, text_or(f"table.of.{heading}", heading), right=True)
-        unit = figures.get(heading, _PLAIN).unit
-        columns.append(apart([values.get(heading) for values in tables.values()], unit))
-    for name, *cells in zip(tables, *columns, strict=True):
-        shown.add_row(escape(name), *cells)
-    return output.titled(text("ranking.tables"), shown)
+    names = dict.fromkeys(name for values in tables.values() for name in values)
+    headings = [text(f"table.of.{name}", name) for name in names]
+    table = plain_table(text("table.table"), *headings, right=headings)
+    columns = [
+        apart([values.get(name) for values in tables.values()], figures.get(name, _PLAIN).unit)
+        for name in names
+    ]
+    for row, *cells in zip(tables, *columns, strict=True):
+        table.add_row(escape(row), *cells)
+    return titled(text("ranking.tables"), table)
 
 
 def _ranking_table(
@@ -177,25 +185,22 @@ def _ranking_table(
     if declared.shown_of is not None:
         of = count(declared.shown_of)
         direction = text("ranking.score_of", direction=direction, of=of)
-    table = output.plain_table()
-    has_points = declared.shown_times > 1 or any(line.shown for line in ranking.lines)
-    has_ties = any(line.tied_with for line in ranking.lines)
-    has_notes = any(line.note for line in ranking.lines)
-    add_column(table, text("table.rank"), right=True)
-    add_column(table, text("table.team"))
-    add_column(table, text("table.points" if has_points else "table.score"), right=True)
-    if has_ties:
-        add_column(table, text("table.tied_with"))
-    if has_notes:
-        add_column(table, text("table.note"))
-    for heading in extra:
-        add_column(table, heading)
-    for line, score in zip(ranking.lines, score_texts(ranking.lines, declared), strict=True):
-        cells = [str(line.rank or "–"), line.team, score]
-        if has_ties:
-            cells.append(", ".join(line.tied_with))
-        if has_notes:
-            cells.append(note_text(line, below_threshold, language()))
-        cells += [column.get(line.team, "") for column in extra.values()]
+    lines = ranking.lines
+    has_points = declared.shown_times > 1 or any(line.shown for line in lines)
+    rank, score = text("table.rank"), text("table.points" if has_points else "table.score")
+    columns = {
+        rank: [str(line.rank or "–") for line in lines],
+        text("table.team"): [line.team for line in lines],
+        score: score_texts(lines, declared),
+    }
+    if any(line.tied_with for line in lines):
+        columns[text("table.tied_with")] = [", ".join(line.tied_with) for line in lines]
+    if any(line.note for line in lines):
+        notes = [note_text(line, below_threshold, language()) for line in lines]
+        columns[text("table.note")] = notes
+    for heading, by_team in extra.items():
+        columns[heading] = [by_team.get(line.team, "") for line in lines]
+    table = plain_table(*columns, right=[rank, score])
+    for cells in zip(*columns.values(), strict=True):
         table.add_row(*map(escape, cells))
-    return output.titled(f"{title} — {direction}", table)
+    return titled(f"{title} — {direction}", table)

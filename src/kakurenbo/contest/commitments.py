@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kakurenbo.core import InputError, Source, read_json, rng
+from kakurenbo.core import InputError, Message, Source, read_json, rng
 from kakurenbo.core.errors import UsageError
 
 SEED = "seed"
@@ -34,7 +34,6 @@ KEPT, BROKEN, NOT_REVEALED, NOT_COMMITTED, CHANGED = (
 )
 CANNOT_REPEAT = "cannot be made again"
 _DIGEST_LENGTH = 64
-_NO_DIGEST = "its entry in commitments.json is no SHA-256 in hexadecimal"
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def check_commitments(
         findings.append(Finding(OPENING_FILE, CHANGED))
     for name, expected in bound.items():
         if not _is_digest(expected):
-            findings.append(Finding(name, BROKEN, _NO_DIGEST))
+            findings.append(Finding(name, BROKEN, Message("word.no_digest").stored()))
             continue
         data = str(seed).encode() if name == SEED else files.get(name)
         if data is None:

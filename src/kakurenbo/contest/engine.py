@@ -46,7 +46,6 @@ from kakurenbo.contest.rulebook import AnyRulebook
 from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
 from kakurenbo.core import Problem, Problems, Source
 from kakurenbo.core.errors import ParameterError, UsageError
-from kakurenbo.core.messages import spoken_in
 from kakurenbo.core.rng import stream
 from kakurenbo.methods.base import Anonymizer, Release
 
@@ -108,7 +107,7 @@ def prepare(
         folders[f"teams/{team}"] = handout(facts.of(TEAM, team=team), drawn.handouts[team])
         if drawn.secrets.get(team):
             folders[f"secret/{team}"] = dict(drawn.secrets[team])
-    prepared = Preparation(folders, facts, {"data": drawn.data.get("source", ""), **drawn.report})
+    prepared = Preparation(folders, facts, {"data": facts.source, **drawn.report})
     commitments, opening = commit(seed, prepared.files(), rules.scope("preparation"))
     folders["public"][COMMITMENTS_FILE], folders["secret"][OPENING_FILE] = commitments, opening
     return prepared
@@ -199,7 +198,6 @@ class GuessesOutcome:
         return [(guess.target, guess.score) for guess in self.scores]
 
 
-@spoken_in("en")
 def judge_guesses(
     targets: PublishedTargets, attacker: str, submitted: Sequence[Source]
 ) -> GuessesOutcome:
@@ -241,7 +239,6 @@ def judge_guess(
     return rules.score_guess(rules.answer_for(answer, attacker), guess)
 
 
-@spoken_in("en")
 def judge_sample_attack(targets: PublishedTargets, name: str) -> GuessesOutcome:
     """Run one of the organizers' attacks on every target; one on which it fails lacks that score alone."""
     scores: list[ScoredGuess] = []

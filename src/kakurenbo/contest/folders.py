@@ -26,6 +26,7 @@ from kakurenbo.core import (
     sources_of,
 )
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message, messages_of, with_message
 
 CONTEST_FILE = "contest.json"
 _MAX_BYTES = 1_000_000
@@ -70,6 +71,8 @@ class ContestFacts:
         Whose folder it is; what was published in it.
     commitments : str
         In a folder made at publication: SHA-256 of the commitments of the preparation before it.
+    messages : mapping of str to Message
+        The messages of the texts in ``data``, by these texts. Left out where there are none.
     """
 
     rulebook: str
@@ -86,6 +89,17 @@ class ContestFacts:
     team: str = ""
     target: str = ""
     commitments: str = ""
+    messages: Mapping[str, Message] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if messages := messages_of(self.data):
+            object.__setattr__(self, "data", msgspec.to_builtins(self.data, enc_hook=str))
+            object.__setattr__(self, "messages", messages)
+
+    @property
+    def source(self) -> str:
+        """Where the data came from, in words."""
+        return with_message(self.data.get("source", ""), self.messages)
 
     def of(self, folder: str, **changes: str) -> ContestFacts:
         """Return the same facts in another folder."""
@@ -93,7 +107,7 @@ class ContestFacts:
 
     def as_bytes(self) -> bytes:
         """Return the content of ``contest.json``; keys that came later are left out where they are empty."""
-        later = {"judges": self.judges, "schedule": self.schedule}
+        later = {"judges": self.judges, "schedule": self.schedule, "messages": self.messages}
         content: dict[str, Any] = msgspec.to_builtins(self)
         return json_bytes({key: value for key, value in content.items() if later.get(key, True)})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kakurenbo.contest.measure import Measurement
@@ -24,12 +24,15 @@ from kakurenbo.contest.results import (
 from kakurenbo.core import (
     LISTED_PER_FILE,
     InputError,
+    Message,
     Problem,
     Problems,
     Source,
     collect_notices,
     messages,
 )
+from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.messages import StoredText, messages_of, with_message
 
 if TYPE_CHECKING:
     from kakurenbo.contest.rulebook import Rulebook
@@ -42,10 +45,14 @@ STATES = (PUBLISHED, SUPERSEDED, DISQUALIFIED, REFUSED, MISSING, FAILED)
 
 @dataclass(frozen=True)
 class RefusedAttachment:
-    """A file that came with a release, and every problem for which it was refused."""
+    """A file that came with a release, every problem for which it was refused, and their messages by text."""
 
     file: str
     problems: tuple[str, ...]
+    messages: Mapping[str, Message] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        take_messages(self, "problems")
 
     @classmethod
     def of(cls, problems: Problems) -> RefusedAttachment:
@@ -71,6 +78,8 @@ class ReleaseRecord:
         What was submitted.
     attachments : tuple of RefusedAttachment
         Attachments that were refused; the release counts without them.
+    messages : mapping of str to Message
+        The messages of cause, notices and problems, by their English texts.
     """
 
     target: str
@@ -82,6 +91,10 @@ class ReleaseRecord:
     problems: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     attachments: tuple[RefusedAttachment, ...] = ()
+    messages: Mapping[str, Message] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        take_messages(self, "cause", "notices", "problems")
 
     def public(self) -> ReleaseRecord:
         """Return what everybody may see: no cell of the submission, no difference from the team's data."""
@@ -89,6 +102,7 @@ class ReleaseRecord:
             replace(measured, limit={}, parts={}) for measured in self.measurements
         )
         cause = self.cause if self.state in (DISQUALIFIED, MISSING, SUPERSEDED) else ""
+        cause = with_message(cause, self.messages)
         return ReleaseRecord(self.target, self.team, self.state, cause, measurements)
 
     @property
@@ -158,9 +172,38 @@ def limit_refusals(refusals: Sequence[Refusal]) -> list[Refusal]:
 
 def recorded(problems: Iterable[Problem | str]) -> tuple[str, ...]:
     """Return problems as records keep them: in English, so that anybody makes the same bytes again."""
-    return tuple(
-        problem if isinstance(problem, str) else problem.in_language("en") for problem in problems
-    )
+    return tuple(problem if isinstance(problem, str) else problem.stored() for problem in problems)
+
+
+def threshold_cause(measurements: Iterable[Measurement]) -> StoredText:
+    """Return why a release is out of play that misses thresholds."""
+    failed = [
+        Message(
+            "release.threshold",
+            {
+                "score": measured.name,
+                "number": f"{float(measured.value):.6g}",
+                "bound": str(measured.threshold),
+            },
+        )
+        for measured in measurements
+        if measured.passes is False
+    ]
+    return Message("release.thresholds", {"failed": failed}).stored()
+
+
+def take_messages(record: Any, *fields: str) -> None:
+    """Keep plain texts in some fields, and their messages in the field ``messages``."""
+    known: dict[str, Message] = dict(record.messages)
+    messages: dict[str, Message] = {}
+    for name in fields:
+        value = getattr(record, name)
+        texts = (value,) if isinstance(value, str) else value
+        known |= messages_of(texts)
+        plain = tuple(map(str, texts))
+        messages |= {text: known[text] for text in plain if text in known}
+        object.__setattr__(record, name, plain[0] if isinstance(value, str) else plain)
+    object.__setattr__(record, "messages", messages)
 
 
 # -- what fails on one team's files ------------------------------------------------------------
@@ -190,9 +233,12 @@ def isolate() -> Iterator[Failure]:
             failure.problems = error.problems
 
 
-def describe_error(error: Exception) -> str:
+def describe_error(error: Exception, length: int = _MAX_ERROR) -> str:
     """Return type and message of an exception as one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:_MAX_ERROR]}"
+    kind = type(error).__name__
+    if isinstance(error, KakurenboError):
+        return Message("error.at", {"place": kind, "error": error.message}).stored()
+    return f"{kind}: {' '.join(str(error).split())[:length]}"
 
 
 # -- guesses ------------------------------------------------------------

@@ -22,7 +22,13 @@ from kakurenbo.contest.folders import (
 from kakurenbo.contest.phases import ANONYMIZE
 from kakurenbo.contest.preparation import PreparedRound, Secrets
 from kakurenbo.contest.readme import readme_files
-from kakurenbo.contest.records import RefusedAttachment, ReleaseRecord, isolate, recorded
+from kakurenbo.contest.records import (
+    RefusedAttachment,
+    ReleaseRecord,
+    isolate,
+    recorded,
+    threshold_cause,
+)
 from kakurenbo.contest.results import DISQUALIFIED, FAILED, PUBLISHED, REFUSED, team_of
 from kakurenbo.contest.rulebook import AnyRulebook
 from kakurenbo.contest.submissions import check_names
@@ -34,12 +40,12 @@ from kakurenbo.core import (
     Source,
     add_notices,
     collect_notices,
+    group_notices,
     json_bytes,
     read_json,
-    summed_up,
 )
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import spoken_in
+from kakurenbo.core.messages import with_message
 from kakurenbo.core.remembering import remembering_tables
 
 RELEASES_FILE = "releases.json"
@@ -116,7 +122,6 @@ class Attachments:
         return rules.attach(handout, submission, self.value)
 
 
-@spoken_in("en")
 def judge_release(
     prepared: PreparedRound[Any],
     target: str,
@@ -144,7 +149,9 @@ def judge_release(
     unpublished = record.state == FAILED or (record.state == REFUSED and record.measurements)
     if attached and attachments.refused is None and unpublished:
         # Perhaps an attachment is to blame: a declared method that fails, a form that is too long once it is published.
-        blamed = Attachments(refused=Attachments.failed(attached, record.cause))
+        blamed = Attachments(
+            refused=Attachments.failed(attached, with_message(record.cause, record.messages))
+        )
         without = _judge_files(prepared, target, files, blamed, with_disqualified)
         if without.record.state not in (FAILED, REFUSED):
             outcome = without
@@ -152,7 +159,6 @@ def judge_release(
     return replace(outcome, record=record, submitted=_contents([*files, *attached]))
 
 
-@spoken_in("en")
 def compose_target(
     prepared: PreparedRound[Any], record: ReleaseRecord, submitted: Sequence[Source]
 ) -> ReleaseOutcome:
@@ -199,7 +205,7 @@ def _judge_files(
         target,
         team,
         FAILED,
-        notices=summed_up(left_out, "en"),
+        notices=recorded(group_notices(left_out)),
         attachments=(RefusedAttachment.of(attachments.refused),) if attachments.refused else (),
     )
     with isolate() as failure, collect_notices() as notices:
@@ -236,7 +242,7 @@ def _refused(record: ReleaseRecord, problems: Problems) -> ReleaseOutcome:
 def _left_out(problem: Problem) -> Problem:
     """Return the notice that a problem of an attachment cost the attachment alone."""
     inside = replace(problem, file="") if problem.row is None else problem
-    parameters = {"problem": inside.in_language("en")}
+    parameters = {"problem": inside.as_message()}
     return Problem("release.attachment_refused", parameters, problem.file, severity=Severity.NOTICE)
 
 
@@ -256,17 +262,12 @@ def _measure(
     if released is not None and rules.is_unchanged(*released):
         unchanged.append(Problem("release.published_unchanged", severity=Severity.NOTICE))
     measurements = utility.measurements()
-    missed = (
-        f"{measured.name} is {float(measured.value):.6g}, must be {measured.threshold}"
-        for measured in measurements
-        if measured.passes is False
-    )
     return replace(
         record,
         state=PUBLISHED if utility.passes else DISQUALIFIED,
-        cause=", ".join(missed),
+        cause="" if utility.passes else threshold_cause(measurements),
         measurements=measurements,
-        notices=summed_up((*notices, *unchanged, *utility.notices, *left_out), "en"),
+        notices=recorded(group_notices((*notices, *unchanged, *utility.notices, *left_out))),
     )
 
 

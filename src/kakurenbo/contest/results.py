@@ -14,7 +14,7 @@ from typing import Any
 from kakurenbo.contest.measure import Credit
 from kakurenbo.core import ProblemCollector
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import Message
+from kakurenbo.core.messages import Message, StoredText, join_stored
 
 PUBLISHED, SUPERSEDED = "published", "superseded"
 """States of a release beside the reasons why it has no score: ``superseded`` where later tables of the team count."""
@@ -25,14 +25,10 @@ DISQUALIFIED, MISSING, REFUSED, FAILED, WITHDREW = (
     "failed",
     "withdrew",
 )
+STATES = (DISQUALIFIED, MISSING, REFUSED, FAILED, WITHDREW)
 """Why a target has no score."""
-NOT_RANKED = "not ranked"
 NO_AWARDS = "no_awards"
 """The detail of standings that says in a sentence why a round gives no awards."""
-ONLY_ATTACKS = "only attacks"
-"""The note of a team that no round has a release of, refused or not: none was expected of it."""
-DOES_NOT_ATTACK = "does not attack"
-"""The note of a team that attacks in no round, and stands in the attack ranking all the same."""
 
 
 def team_of(target: str) -> str:
@@ -155,6 +151,11 @@ class RoundResults:
             as_decimal(credit.of) - as_decimal(credit.least)
         )
 
+    def hits(self, target: str, attacker: str) -> Fraction:
+        """Return what an attacker earned on a target, exactly; 0 without a valid guess."""
+        credit = self.credit(target, attacker)
+        return Fraction(0) if credit is None else as_decimal(credit.hits)
+
     def without(self, targets: Iterable[str], why: str = DISQUALIFIED) -> RoundResults:
         """Return the results with these targets, or all targets of these teams, out of play."""
         out = dict(self.out)
@@ -258,13 +259,11 @@ def shown_unranked(
     scores: Mapping[str, Fraction | None], notes: Mapping[str, str] | None = None
 ) -> tuple[Standing, ...]:
     """Return lines below a ranking: organizers' attacks and teams, with their scores and notes but no rank."""
-    lines = []
-    for name in sorted(scores, key=by_number):
-        note = (notes or {}).get(name, "")
-        lines.append(
-            Standing(name, scores[name], None, f"{NOT_RANKED}, {note}" if note else NOT_RANKED)
-        )
-    return tuple(lines)
+    not_ranked, notes = Message("word.not_ranked").stored(), notes or {}
+    return tuple(
+        Standing(name, scores[name], None, join_stored([not_ranked, notes.get(name, "")]))
+        for name in sorted(scores, key=by_number)
+    )
 
 
 def awarded(ranking: Sequence[Standing], places: int = 3) -> tuple[str, ...]:
@@ -285,20 +284,30 @@ def why_out(team: str, rounds: Mapping[str, RoundResults]) -> str:
         for name, results in rounds.items()
     }
     if not any(targets.values()):
-        return ONLY_ATTACKS
+        return Message("word.only_attacks").stored()
     reasons = {
-        name: rounds[name].out[known[-1]] if known else MISSING
+        name: state_note(rounds[name].out[known[-1]] if known else MISSING)
         for name, known in targets.items()
         if all(target in rounds[name].out for target in known)
     }
     if len(rounds) == 1:
-        return "".join(reasons.values())
-    return ", ".join(f"{reason} in {name}" for name, reason in reasons.items())
+        return join_stored(reasons.values())
+    return join_stored(
+        Message("word.in_round", {"state": reason, "round": name}).stored()
+        for name, reason in reasons.items()
+    )
+
+
+def state_note(state: str) -> StoredText:
+    """Return the note of a team whose release has no score."""
+    return Message(f"word.{state}" if state in STATES else state).stored()
 
 
 def why_no_attack(team: str, rounds: Mapping[str, RoundResults]) -> str:
     """Return the note of a team that is among the attackers of no round; empty for one that is, whatever its guesses were worth."""
-    return "" if any(team in results.attackers for results in rounds.values()) else DOES_NOT_ATTACK
+    if any(team in results.attackers for results in rounds.values()):
+        return ""
+    return Message("word.does_not_attack").stored()
 
 
 def weights_of(rounds: Iterable[str], weights: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
@@ -370,6 +379,7 @@ def rank_rounds(
     overall: Callable[[int, int], Fraction] = lambda release, attack: Fraction(release + attack),
     lowest_wins: frozenset[str] = LOWEST_WINS,
     missing: Fraction = Fraction(0),
+    ranks_idle: bool = True,
 ) -> Standings:
     """Rank one round, or several by their weights; equal scores share a rank (1, 1, 3).
 
@@ -385,6 +395,8 @@ def rank_rounds(
         Rankings in which the lowest score wins.
     missing : Fraction
         Anonymization score of a round in which a team has no release, where it has one in another.
+    ranks_idle : bool
+        Whether a team that attacks in no round has the attack score 0 and a rank, or neither.
     """
     excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
     unranked = frozenset[str]().union(*(results.unranked for results in rounds.values()))
@@ -401,7 +413,7 @@ def rank_rounds(
         lowest_wins=is_low["anonymization"],
     )
     by_attack = rank_scores(
-        {team: attack_scores.get(team, Fraction(0)) for team in teams},
+        {team: attack_scores.get(team, Fraction(0) if ranks_idle else None) for team in teams},
         {team: why_no_attack(team, rounds) for team in teams},
     )
     attack_ranks = {line.team: line.rank or 0 for line in by_attack}

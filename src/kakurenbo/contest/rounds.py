@@ -60,12 +60,14 @@ from kakurenbo.contest.submissions import (
 from kakurenbo.core import (
     LISTED_PER_FILE,
     InputError,
+    Message,
     Problem,
     Problems,
     Source,
     read_folder,
 )
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import with_message
 
 # -- publish -------------------------------------------------------------------------------------------------------------
 
@@ -145,7 +147,11 @@ def judge_team(
     ``refused`` are files that were refused before they were read.
     """
     if not sources and not refused:
-        return [ReleaseOutcome(ReleaseRecord(team, team, MISSING, "nothing was handed in"))]
+        return [
+            ReleaseOutcome(
+                ReleaseRecord(team, team, MISSING, Message("word.nothing_handed_in").stored())
+            )
+        ]
     if not sources:
         lines = tuple(line for problems in _first(team, refused) for line in recorded(problems))
         files = tuple(name for name, _ in refused[:LISTED_PER_FILE])
@@ -159,7 +165,7 @@ def judge_team(
     if phase.counts is Counting.LAST_FEW:
         valid = [outcome for outcome in outcomes if outcome.record.state == PUBLISHED]
         for earlier in valid[: -phase.keep]:
-            cause = f"the last {phase.keep} tables of a team count"
+            cause = Message("word.last_tables", {"keep": phase.keep}).stored()
             record = replace(earlier.record, state=SUPERSEDED, cause=cause)
             place = outcomes.index(earlier)
             outcomes[place] = ReleaseOutcome(record, submitted=earlier.submitted)
@@ -238,7 +244,8 @@ def attach_to_round(
             files = {name: data for name, data in files.items() if name.split("/")[1] != target}
             files |= outcome.files
             late = [notice for notice in outcome.record.notices if notice not in known.notices]
-            notices += [(target, notice) for notice in late]
+            messages = outcome.record.messages
+            notices += [(target, with_message(notice, messages)) for notice in late]
             records[target] = outcome.record
             attached += [(target, source.name) for source in attachments]
     for name in (f"public/{COMMITMENTS_FILE}", f"answers/{OPENING_FILE}"):

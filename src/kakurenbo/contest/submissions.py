@@ -23,7 +23,7 @@ from kakurenbo.core import (
     Source,
 )
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.sources import DEFAULT_LIMIT
+from kakurenbo.core.files import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
     from kakurenbo.contest.rulebook import AnyRulebook

@@ -27,12 +27,13 @@ from kakurenbo.contest.results import DISQUALIFIED, REFUSED, by_number, team_of
 from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.rulebook import AnyRulebook
 from kakurenbo.contest.submissions import list_submission
-from kakurenbo.core import Folder, read_file
+from kakurenbo.core import Folder, Message, read_file
 from kakurenbo.core.errors import KakurenboError, UsageError
 
 _SCOPES = {"secret": "preparation", "answers": "publication"}
 """What the commitments of a folder are for, by the folder in it that stays secret until the end."""
 IN_PHASE, MADE_AGAIN = "phase: ", "made again: "
+THE_PREPARATION = "the preparation"
 """What a finding's name begins with where the file lies in the phase folder, and where it was made once more."""
 
 
@@ -66,7 +67,7 @@ def verify_round(
         ]
         commitments = digest(read_file(preparation / "public" / COMMITMENTS_FILE))
         if facts is None or facts.commitments != commitments:
-            why = "the phase folder was published from another preparation"
+            why = Message("word.other_preparation").stored()
             findings.append(Finding(f"{IN_PHASE}public/contest.json", BROKEN, why))
     if again:
         findings += _make_again(rulebook, preparation, phase)
@@ -100,7 +101,7 @@ def _check_commitments(
     findings = check_commitments(commitments, files[opening_file], committed)
     findings += [Finding(name, NOT_COMMITTED, what) for name, what in files.strays.items()]
     if present not in (None, commitments):
-        why = "it is not the one that was published"
+        why = Message("word.other_commitments").stored()
         findings.append(Finding(commitments_file, CHANGED, why))
     return findings
 
@@ -109,7 +110,7 @@ def _make_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) ->
     """Make the folders once more from the revealed seed and compare them file by file."""
     prepared: PreparedRound[Any] = PreparedRound(rulebook, preparation)
     facts, files = prepared.facts, Folder(preparation, with_strays=True)
-    name = f"{MADE_AGAIN}the preparation"
+    name = f"{MADE_AGAIN}{THE_PREPARATION}"
     try:
         again = prepare(
             prepared.rules,
@@ -120,12 +121,14 @@ def _make_again(rulebook: AnyRulebook, preparation: Path, phase: Path | None) ->
             schedule=facts.schedule,
         )
     except KakurenboError as error:
-        return [Finding(name, CANNOT_REPEAT, str(error))]
+        return [Finding(name, CANNOT_REPEAT, error.message.stored())]
     if again.facts.data != facts.data:
-        why = f"made from {facts.data}, but here is {again.facts.data}"
+        data = {"theirs": str(facts.data), "ours": str(again.facts.data)}
+        why = Message("word.other_data", data).stored()
         return [Finding(name, CANNOT_REPEAT, why)]
     if again.facts.version != facts.version and again.files() != files:
-        why = f"made by version {facts.version} of kakurenbo; install it to compare (this is {again.facts.version})"
+        versions = {"theirs": facts.version, "ours": again.facts.version}
+        why = Message("word.other_version", versions).stored()
         return [Finding(name, CANNOT_REPEAT, why)]
     findings = _compare(MADE_AGAIN, again.files(), files)
     if phase is not None:
@@ -171,5 +174,5 @@ def _compare(prefix: str, made: Files, files: Files) -> list[Finding]:
         for name, data in made.items()
     ]
     extra = [name for name in files if name not in made]
-    why = "nothing makes this file"
+    why = Message("word.nothing_makes_it").stored()
     return findings + [Finding(f"{prefix}{name}", BROKEN, why) for name in extra]

@@ -14,6 +14,23 @@ if TYPE_CHECKING:
     from kakurenbo.core.archives import archive_bytes, is_archive, open_archive
     from kakurenbo.core.csv import Layout, Row, read_cells, read_table, table_bytes
     from kakurenbo.core.documents import json_object, read_json, read_toml
+    from kakurenbo.core.files import (
+        README_FILES,
+        STANDARD_INPUT,
+        STANDARD_OUTPUT,
+        Folder,
+        Source,
+        check_file,
+        check_free,
+        check_place,
+        few_names,
+        json_bytes,
+        read_file,
+        read_folder,
+        sources_of,
+        write_file,
+        write_folder,
+    )
     from kakurenbo.core.messages import Message
     from kakurenbo.core.problems import (
         LISTED_PER_FILE,
@@ -25,32 +42,13 @@ if TYPE_CHECKING:
         add_notices,
         collect_notices,
         gather,
+        group_notices,
         notice,
         report_in,
-        summed_up,
     )
     from kakurenbo.core.schema import Category, Codes, Column, Date, Decimal, Integer, Schema, Text
-    from kakurenbo.core.sources import (
-        README_FILES,
-        STANDARD_INPUT,
-        Folder,
-        Source,
-        few_names,
-        read_file,
-        read_folder,
-        sources_of,
-    )
     from kakurenbo.core.statistics import Coarsening, Moments
     from kakurenbo.core.table import Table, dummy_names
-    from kakurenbo.core.writing import (
-        STANDARD_OUTPUT,
-        check_file,
-        check_free,
-        check_place,
-        json_bytes,
-        write_file,
-        write_folder,
-    )
 
 _MODULES = {
     "kakurenbo.core.archives": ("archive_bytes", "is_archive", "open_archive"),
@@ -69,7 +67,7 @@ _MODULES = {
         "gather",
         "notice",
         "report_in",
-        "summed_up",
+        "group_notices",
     ),
     "kakurenbo.core.csv": ("Layout", "Row", "read_cells", "read_table", "table_bytes"),
     "kakurenbo.core.schema": (
@@ -82,26 +80,24 @@ _MODULES = {
         "Schema",
         "Text",
     ),
-    "kakurenbo.core.sources": (
-        "Folder",
+    "kakurenbo.core.files": (
         "README_FILES",
         "STANDARD_INPUT",
-        "Source",
-        "few_names",
-        "read_file",
-        "read_folder",
-        "sources_of",
-    ),
-    "kakurenbo.core.table": ("Table", "dummy_names"),
-    "kakurenbo.core.writing": (
         "STANDARD_OUTPUT",
+        "Folder",
+        "Source",
         "check_file",
         "check_free",
         "check_place",
+        "few_names",
         "json_bytes",
+        "read_file",
+        "read_folder",
+        "sources_of",
         "write_file",
         "write_folder",
     ),
+    "kakurenbo.core.table": ("Table", "dummy_names"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -140,6 +136,7 @@ __all__ = [
     "dummy_names",
     "few_names",
     "gather",
+    "group_notices",
     "is_archive",
     "json_bytes",
     "json_object",
@@ -153,7 +150,6 @@ __all__ = [
     "read_toml",
     "report_in",
     "sources_of",
-    "summed_up",
     "table_bytes",
     "write_file",
     "write_folder",

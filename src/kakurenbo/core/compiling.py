@@ -40,13 +40,6 @@ def compiled(function: Any) -> Any:
         return numba.njit(nogil=True)(function)
 
 
-def inlined(function: Any) -> Any:
-    """A part of a compiled loop that is written out wherever it is called: a call would cost more than what it does."""
-    import numba
-
-    return numba.njit(nogil=True, inline="always")(function)
-
-
 def _listen() -> None:
     """Hear of every compilation; Numba tells of those that its cache does not spare."""
     global _listening

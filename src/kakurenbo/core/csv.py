@@ -1,21 +1,22 @@
-"""CSV in and out: a table is read with Polars, and *every* problem in it is found, not only the first.
+"""CSV to tables and back: every problem of a file is found, not only the first.
 
-One line is one record. Lines of the wrong shape are reported and set aside, and the others are still checked cell by cell, so
-that a player can mend everything at once.
+A line is a record. A flawless file is read at once by Polars; of any other, lines of the wrong shape are reported and left
+out, and the cells of the rest are checked all the same, so that a player can correct everything at once.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kakurenbo.core.files import DEFAULT_LIMIT, Source
 from kakurenbo.core.messages import Message, shorten
 from kakurenbo.core.problems import (
     Problem,
@@ -25,8 +26,7 @@ from kakurenbo.core.problems import (
     collect_notices,
 )
 from kakurenbo.core.remembering import same_table
-from kakurenbo.core.schema import Category, Column, Schema, Text
-from kakurenbo.core.sources import DEFAULT_LIMIT, Source
+from kakurenbo.core.schema import Category, Schema, Text
 from kakurenbo.core.table import Table
 from kakurenbo.core.texts import note_line_ends, plain_text, unix_lines
 
@@ -34,7 +34,9 @@ MAX_LINE_BYTES = 100_000
 MAX_CELLS_BYTES = 10_000_000
 _FAR_TOO_MANY = 10  # times as many lines as are allowed
 _MAX_NAMES = 43  # characters of a list of missing columns
-_NEWLINE, _COMMA = ord("\n"), ord(",")
+_TOO_LONG, _OPEN_QUOTE = -1, -2  # "widths" of lines that have no cells
+
+Mend = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,11 @@ class Row(NamedTuple):
 
 
 def read_table(
-    source: Source,
-    schema: Schema,
-    layout: Layout | None = None,
-    mend: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
+    source: Source, schema: Schema, layout: Layout | None = None, mend: Mend | None = None
 ) -> Table:
     """Read one CSV file of a known schema, or raise InputError with all that is wrong with it.
 
-    A byte-order mark and Windows line ends are put right with a notice.
+    A byte-order mark and Windows line ends are corrected with a notice.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ def read_table(
 
     def read() -> tuple[Table, list[Problem]]:
         with collect_notices() as notices:
-            return _read(source.name, data, schema, layout, mend), notices
+            return _parse_table(source.name, data, schema, layout, mend), notices
 
     if mend is not None:
         table, notices = read()
@@ -98,29 +97,25 @@ def read_table(
     return table
 
 
-def _read(
-    name: str,
-    data: bytes,
-    schema: Schema,
-    layout: Layout,
-    mend: Callable[[pl.DataFrame], pl.DataFrame] | None,
+def _parse_table(
+    name: str, data: bytes, schema: Schema, layout: Layout, mend: Mend | None
 ) -> Table:
     text = plain_text(data, name)
     note_line_ends(text, name)
-    found = ProblemCollector(name)
+    problems = ProblemCollector(name)
     count = count_byte(text, b"\n")
     if layout.max_rows is not None and count > _FAR_TOO_MANY * (layout.max_rows + 1):
         # It is not worth looking at the cells.
-        _check_row_count(count - layout.header, layout, found)
-        raise found.error()
-    lines = split_lines(unix_lines(text), len(schema), found)
+        _check_row_count(count - layout.header, layout, problems)
+        raise problems.error()
+    lines = split_lines(unix_lines(text), len(schema), problems)
     if layout.header:
-        lines = _check_header(lines, schema, found)
-    _check_row_count(lines.count - layout.header, layout, found)
+        lines = _check_header(lines, schema, problems)
+    _check_row_count(lines.count - layout.header, layout, problems)
     if mend is not None:
         lines = replace(lines, cells=mend(lines.cells))
-    encoded = _encode(lines, schema, layout, found)
-    found.check()
+    encoded = _encode(lines, schema, layout, problems)
+    problems.check()
     return Table.from_encoded(schema, encoded)
 
 
@@ -153,17 +148,58 @@ class Lines:
         return Lines(self.cells[1:], self.numbers[1:], self.count)
 
 
-def split_lines(data: bytes, width: int, found: ProblemCollector) -> Lines:
+def split_lines(data: bytes, width: int, problems: ProblemCollector) -> Lines:
     """Split a file with ``\\n`` line ends; report lines that do not have ``width`` cells."""
     if not data.endswith(b"\n"):
         data += b"\n"
-    if _line_lengths(data).max() > MAX_LINE_BYTES:
-        # No work is done on what is refused: long lines are only kept as far as one sees that they are.
-        data = b"".join(_shortened_lines(data))
-    regular = _split_regular(data, width)
-    if regular is not None:
-        return regular
-    return _split_quoted(data, width, found) if b'"' in data else _split_plain(data, width, found)
+    cells = _split_at_once(data, width)
+    if cells is not None:
+        return Lines(cells, np.arange(1, len(cells) + 1), len(cells))
+    rows, numbers = [], []
+    refused: dict[int, tuple[str, list[int]]] = {}  # by width, its first line and all their numbers
+    lines, count = io.BytesIO(data), 0
+    while raw := lines.readline(MAX_LINE_BYTES + 1):
+        count += 1
+        text, split, found = "", None, _TOO_LONG
+        if raw.endswith(b"\n"):
+            text = raw[:-1].decode("utf-8")
+            split = cells_of(text)
+            found = _OPEN_QUOTE if split is None else len(split)
+        else:
+            while raw and not raw.endswith(b"\n"):
+                raw = lines.readline(MAX_LINE_BYTES)
+        if split is not None and found == width:
+            rows.append(split)
+            numbers.append(count)
+        else:
+            refused.setdefault(found, (text, []))[1].append(count)
+    for found, (text, where) in refused.items():
+        _refuse_lines(problems, where, found, width, text)
+    columns = list(zip(*rows, strict=True)) or [()] * width
+    frame = pl.DataFrame(
+        {str(index): pl.Series(texts, dtype=pl.String) for index, texts in enumerate(columns)}
+    )
+    return Lines(frame, np.asarray(numbers, dtype=np.int64), count)
+
+
+def _refuse_lines(
+    problems: ProblemCollector, rows: list[int], found: int, width: int, text: str
+) -> None:
+    """Report lines of one width, of which the first is ``text``."""
+    codes = {0: "line.empty", _TOO_LONG: "line.too_long", _OPEN_QUOTE: "line.open_quote"}
+    params: dict[str, Any] = {}
+    if found == _TOO_LONG:
+        params = {"limit": MAX_LINE_BYTES}
+    elif found > 0:
+        params = {"columns": Message("columns", {"count": found}), "width": width}
+    problems.add(
+        codes.get(found, "line.wrong_width"),
+        row=rows[0],
+        also=rows[1:],
+        value=text or None,
+        severity=Severity.MALFORMED,
+        **params,
+    )
 
 
 def count_byte(data: bytes, byte: bytes) -> int:
@@ -173,146 +209,41 @@ def count_byte(data: bytes, byte: bytes) -> int:
 
 def cells_of(line: str) -> list[str] | None:
     """Return the cells of one line by the strict rules of quotation marks; None where they are broken."""
+    if '"' not in line:
+        return line.split(",") if line else []
     try:
         return next(csv.reader([line], strict=True), [])
     except csv.Error:
         return None
 
 
-def _line_lengths(data: bytes) -> NDArray[np.int64]:
-    """Bytes of each line, its end not counted."""
-    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == _NEWLINE)
-    return np.diff(ends, prepend=-1) - 1
-
-
-def _shortened_lines(data: bytes) -> Iterator[bytes]:
-    start = 0
-    while start < len(data):
-        end = data.index(b"\n", start)
-        cut = min(end, start + MAX_LINE_BYTES + 1)
-        while cut < end and data[cut] & 0xC0 == 0x80:  # not in the middle of a character
-            cut += 1
-        yield data[start:cut] + b"\n"
-        start = end + 1
-
-
-def _split_regular(data: bytes, width: int) -> Lines | None:
-    """Split all lines at once where each has ``width`` cells and is neither empty nor too long; None at any doubt."""
-    lengths = _line_lengths(data)
-    if lengths.max() > MAX_LINE_BYTES or lengths.min() < 1:
+def _split_at_once(data: bytes, width: int) -> pl.DataFrame | None:
+    """Split a file without quotation marks, all lines of which have the right shape; None for any other."""
+    ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n"))
+    lengths = np.diff(ends, prepend=-1) - 1
+    if b'"' in data or lengths.max() > MAX_LINE_BYTES or lengths.min() < 1:
         return None
     # Polars refuses a line of more cells, and the commas suffice for all lines: so no line has fewer.
     if count_byte(data, b",") != len(lengths) * (width - 1):
         return None
     try:
-        cells = _parse(data, width)
+        cells = pl.read_csv(
+            data,
+            has_header=False,
+            schema={str(index): pl.String for index in range(width)},
+            quote_char=None,
+            empty_string_is_null=False,
+            glob=False,
+        )
     except pl.exceptions.PolarsError:
         return None
-    if cells.height != len(lengths):
-        return None
-    if b'"' in data:
-        columns = [_unquoted(column) for column in cells]
-        if any(column is None for column in columns):
-            return None
-        cells = pl.DataFrame([column for column in columns if column is not None])
-    return Lines(cells, np.arange(1, len(lengths) + 1), len(lengths))
-
-
-def _unquoted(column: pl.Series) -> pl.Series | None:
-    """Take the quotation marks off cells; None where a cell does not stand on its own, because a comma is within quotes.
-
-    Cells that were split at every comma are the cells of the line exactly if each of them is well-formed alone: only
-    within an open quotation mark does a comma not end a cell.
-    """
-    quoted = column.unique()
-    quoted = quoted.filter(quoted.str.contains('"', literal=True))
-    plain = []
-    for text in quoted.to_list():
-        cells = cells_of(text)
-        if cells is None or len(cells) != 1:
-            return None
-        plain += cells
-    return column.replace(quoted, pl.Series(plain, dtype=pl.String))
-
-
-def _split_plain(data: bytes, width: int, found: ProblemCollector) -> Lines:
-    """Split a file without quotation marks, whose lines are not all right."""
-    stream = np.frombuffer(data, dtype=np.uint8)
-    ends = np.flatnonzero(stream == _NEWLINE)
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    commas = np.flatnonzero(stream == _COMMA)
-    widths = np.searchsorted(commas, ends) - np.searchsorted(commas, starts) + 1
-    widths[ends == starts] = 0
-    widths[ends - starts > MAX_LINE_BYTES] = -1
-    bad = np.flatnonzero(widths != width)
-    _, first = np.unique(widths[bad], return_index=True)
-    for line in bad[np.sort(first)][: found.room].tolist():
-        rows = (bad[widths[bad] == widths[line]] + 1).tolist()
-        text = data[starts[line] : ends[line]][:200].decode("utf-8", "replace")
-        _refuse_lines(found, rows, int(widths[line]), width, text)
-    found.count_unlisted(max(0, len(bad) - found.total))
-    good = np.flatnonzero(widths == width)
-    places = zip(starts[good].tolist(), ends[good].tolist(), strict=True)
-    kept = b"".join(data[start : end + 1] for start, end in places)
-    return Lines(_parse(kept, width), good + 1, len(ends))
-
-
-def _split_quoted(data: bytes, width: int, found: ProblemCollector) -> Lines:
-    """Split a file with quotation marks: the standard reader takes each line apart."""
-    lines = data.decode("utf-8").split("\n")[:-1]
-    rows, numbers = [], []
-    for number, line in enumerate(lines, start=1):
-        too_long = len(line.encode()) > MAX_LINE_BYTES
-        cells = [] if too_long or not line else cells_of(line)
-        if cells is None:
-            found.add("line.open_quote", row=number, value=line, severity=Severity.MALFORMED)
-        elif len(cells) == width:
-            rows.append(cells)
-            numbers.append(number)
-        else:
-            _refuse_lines(found, [number], -1 if too_long else len(cells), width, line)
-    columns: Iterable[tuple[str, ...]] = list(zip(*rows, strict=True)) or [()] * width
-    frame = pl.DataFrame(
-        {str(index): pl.Series(texts, dtype=pl.String) for index, texts in enumerate(columns)}
-    )
-    return Lines(frame, np.asarray(numbers, dtype=np.int64), len(lines))
-
-
-def _refuse_lines(
-    found: ProblemCollector, rows: list[int], cells: int, width: int, line: str
-) -> None:
-    """Report lines of so many cells: 0 for empty lines, -1 for those that are too long."""
-    row, also, severity = rows[0], rows[1:], Severity.MALFORMED
-    if cells == 0:
-        found.add("line.empty", row=row, also=also, severity=severity)
-    elif cells < 0:
-        found.add("line.too_long", row=row, also=also, severity=severity, limit=MAX_LINE_BYTES)
-    else:
-        code = "line.wrong_width"
-        columns = Message("columns", {"count": cells})
-        found.add(
-            code, row=row, also=also, value=line, severity=severity, columns=columns, width=width
-        )
-
-
-def _parse(data: bytes, width: int) -> pl.DataFrame:
-    schema = {str(index): pl.String for index in range(width)}
-    if not data:
-        return pl.DataFrame(schema=schema)
-    return pl.read_csv(
-        data,
-        has_header=False,
-        schema=schema,
-        quote_char=None,
-        empty_string_is_null=False,
-        glob=False,
-    )
+    return cells if len(cells) == len(lengths) else None
 
 
 # -- what a table may hold ---------------------------------------------------------------------------------------------
 
 
-def _check_header(lines: Lines, schema: Schema, found: ProblemCollector) -> Lines:
+def _check_header(lines: Lines, schema: Schema, problems: ProblemCollector) -> Lines:
     """Take the header off; where it is not there, raise, because no cell can be judged."""
     names = list(lines.cells.row(0)) if len(lines.cells) and lines.numbers[0] == 1 else []
     if tuple(names) == schema.header:
@@ -320,17 +251,17 @@ def _check_header(lines: Lines, schema: Schema, found: ProblemCollector) -> Line
     missing = shorten(", ".join(name for name in schema.header if name not in names), _MAX_NAMES)
     value, expected = ",".join(names), ",".join(schema.header)
     if sorted(names) == sorted(schema.header):
-        found.add("header.other_order", row=1, value=value, expected=expected)
+        problems.add("header.other_order", row=1, value=value, expected=expected)
     elif names:
-        found.add("header.lacks", row=1, value=value, missing=missing, expected=expected)
+        problems.add("header.lacks", row=1, value=value, missing=missing, expected=expected)
     elif len(lines.cells):  # else no line has the right shape, which is reported
-        found.add("header.none", row=1, value=value, expected=expected)
-    raise found.error()
+        problems.add("header.none", row=1, value=value, expected=expected)
+    raise problems.error()
 
 
-def _check_row_count(count: int, layout: Layout, found: ProblemCollector) -> None:
+def _check_row_count(count: int, layout: Layout, problems: ProblemCollector) -> None:
     low, high = layout.min_rows, layout.max_rows
-    if (low is None or count >= low) and (high is None or count <= high):
+    if (low or 0) <= count and (high is None or count <= high):
         return
     if low == high:
         allowed = Message("rows.exactly", {"count": low})
@@ -340,11 +271,11 @@ def _check_row_count(count: int, layout: Layout, found: ProblemCollector) -> Non
         allowed = Message("rows.at_most", {"high": high})
     else:
         allowed = Message("rows.between", {"low": low, "high": high})
-    found.add("table.row_count", value=str(count), count=count, allowed=allowed)
+    problems.add("table.row_count", value=str(count), count=count, allowed=allowed)
 
 
 def _encode(
-    lines: Lines, schema: Schema, layout: Layout, found: ProblemCollector
+    lines: Lines, schema: Schema, layout: Layout, problems: ProblemCollector
 ) -> dict[str, pl.Series]:
     """Encode every cell; report those that are not in the domain of their column, those of one text together."""
     texts = {column.name: lines.cells[str(index)] for index, column in enumerate(schema)}
@@ -353,21 +284,22 @@ def _encode(
         return encoded
     skip = 0
     if not layout.header and _looks_like_header(lines, schema):
-        found.add("header.unwanted", row=1, record=0, value=",".join(lines.cells.row(0)))
+        problems.add("header.unwanted", row=1, record=0, value=",".join(lines.cells.row(0)))
         skip = 1
-    groups: list[tuple[int, int, Column, str, list[int]]] = []  # first row and place to sort by
+    groups: list[tuple[int, int, str, list[int]]] = []  # first row, place of the column, text, rows
     total = 0
     for place, column in enumerate(schema):
         bad = np.flatnonzero(encoded[column.name].is_null().to_numpy())
         bad = bad[bad >= skip]
         total += len(bad)
         cells = pl.DataFrame({"text": texts[column.name].gather(bad), "row": lines.numbers[bad]})
-        by_text = cells.group_by("text", maintain_order=True).agg("row").head(found.room)
-        groups += [(rows[0], place, column, text, rows) for text, rows in by_text.iter_rows()]
-    listed = sorted(groups, key=lambda group: group[:2])[: found.room]
-    for row, _, column, text, rows in listed:
+        by_text = cells.group_by("text", maintain_order=True).agg("row").head(problems.room)
+        groups += [(rows[0], place, text, rows) for text, rows in by_text.iter_rows()]
+    listed = sorted(groups)[: problems.room]
+    for row, place, text, rows in listed:
+        column = schema.columns[place]
         why = column.explain(text)
-        found.add(
+        problems.add(
             why.code,
             row=row,
             record=row - 1 - layout.header,
@@ -376,7 +308,7 @@ def _encode(
             value=text,
             **why.params,
         )
-    found.count_unlisted(total - sum(len(rows) for *_, rows in listed))
+    problems.count_unlisted(total - sum(len(rows) for *_, rows in listed))
     return encoded
 
 
@@ -388,11 +320,8 @@ def _looks_like_header(lines: Lines, schema: Schema) -> bool:
     if sum(cell == name for cell, name in zip(first, names, strict=True)) * 2 >= len(names):
         return True
     # Columns of numbers that all begin with a word are a header of other names; one alone among columns of words may be a slip.
-    numbers = [
-        cell
-        for cell, column in zip(first, schema, strict=True)
-        if not isinstance(column, Category | Text)
-    ]
+    are_words = [isinstance(column, Category | Text) for column in schema]
+    numbers = [cell for cell, is_word in zip(first, are_words, strict=True) if not is_word]
     return (len(numbers) > 1 or len(names) == 1) and all(
         any(char.isalpha() for char in cell) for cell in numbers or first
     )
@@ -403,7 +332,5 @@ def _looks_like_header(lines: Lines, schema: Schema) -> bool:
 
 def table_bytes(table: Table, *, header: bool = False) -> bytes:
     """Return a table as CSV: UTF-8, ``\\n``, quotation marks only where a cell needs them."""
-    frame = pl.DataFrame(
-        [table.texts(column.name).alias(column.heading) for column in table.schema]
-    )
-    return frame.write_csv(include_header=header, line_terminator="\n").encode()
+    columns = [table.texts(column.name).alias(column.heading) for column in table.schema]
+    return pl.DataFrame(columns).write_csv(include_header=header, line_terminator="\n").encode()

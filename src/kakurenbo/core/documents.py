@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.files import DEFAULT_LIMIT, DOCUMENT_LIMIT, Source
 from kakurenbo.core.messages import Message
 from kakurenbo.core.problems import InputError, Severity
-from kakurenbo.core.sources import DEFAULT_LIMIT, DOCUMENT_LIMIT, Source
 from kakurenbo.core.texts import plain_text
 
 V = TypeVar("V")

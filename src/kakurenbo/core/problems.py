@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from kakurenbo.core import messages
 from kakurenbo.core.errors import KakurenboError
-from kakurenbo.core.messages import Message, Wording, shorten
+from kakurenbo.core.messages import Message, StoredText, Wording, shorten
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -76,6 +76,23 @@ class Problem:
     rows: tuple[int, ...] = ()
     count: int = 1
 
+    @classmethod
+    def of(
+        cls,
+        code: str,
+        file: str,
+        *,
+        row: int | None = None,
+        record: int | None = None,
+        column: str | None = None,
+        value: str | None = None,
+        severity: Severity = Severity.VIOLATION,
+        **parameters: Any,
+    ) -> Problem:
+        """Return a problem; ``parameters`` are those of its sentence, a value may be hostile."""
+        shown = None if value is None else shorten(value)
+        return cls(code, parameters, file, row, record, column, shown, severity)
+
     def wording(self, language: str) -> Wording:
         """Return message, with the further rows that have the problem, and fix in a language."""
         message, fix = messages.render(self.code, self._params, language)
@@ -83,14 +100,8 @@ class Problem:
 
     @property
     def _params(self) -> dict[str, Any]:
-        place = {
-            "file": self.file,
-            "row": self.row,
-            "record": self.record,
-            "column": self.column,
-            "value": self.value,
-        }
-        return {**place, **self.params}
+        places = ("file", "row", "record", "column", "value")
+        return {**{name: getattr(self, name) for name in places}, **self.params}
 
     def _with_rows(self, sentence: str | Message) -> Message:
         """Add the further rows that have the problem."""
@@ -122,6 +133,10 @@ class Problem:
     def in_language(self, language: str) -> str:
         """Return place, message and fix in a language, as one line."""
         return self.as_message().text(language)
+
+    def stored(self) -> StoredText:
+        """Return place, message and fix in English, as files hold it."""
+        return self.as_message().stored()
 
     def __str__(self) -> str:
         return self.as_message().text()
@@ -179,21 +194,9 @@ class Problems(Sequence[Problem]):
         self.total = len(self._listed) if total is None else total
 
     @classmethod
-    def of(
-        cls,
-        code: str,
-        file: str,
-        *,
-        row: int | None = None,
-        record: int | None = None,
-        column: str | None = None,
-        value: str | None = None,
-        severity: Severity = Severity.VIOLATION,
-        **parameters: Any,
-    ) -> Problems:
-        """Return a single problem; ``parameters`` are those of its sentence."""
-        shown = None if value is None else shorten(value)
-        return cls([Problem(code, parameters, file, row, record, column, shown, severity)])
+    def of(cls, code: str, file: str, **details: Any) -> Problems:
+        """Return a single problem; ``details`` are those of :meth:`Problem.of`."""
+        return cls([Problem.of(code, file, **details)])
 
     @classmethod
     def join(cls, parts: Iterable[Problems]) -> Problems:
@@ -235,11 +238,11 @@ class Problems(Sequence[Problem]):
 
     def without_values(self) -> Problems:
         """The same problems in the same words without the values that stand in the file: for logs that others read."""
-        kept = (
-            replace(one, value=None, params={"value": one.value, **one.params})
-            for one in self._listed
+        listed = (
+            replace(problem, value=None, params={"value": problem.value, **problem.params})
+            for problem in self._listed
         )
-        return Problems(kept, self.total)
+        return Problems(listed, self.total)
 
 
 class InputError(KakurenboError):
@@ -275,19 +278,9 @@ class InputError(KakurenboError):
 _notices: ContextVar[list[Problem] | None] = ContextVar("notices", default=None)
 
 
-def notice(
-    code: str,
-    *,
-    file: str = "",
-    row: int | None = None,
-    record: int | None = None,
-    column: str | None = None,
-    value: str | None = None,
-    **parameters: Any,
-) -> None:
-    """Record that something in an input was put right, in the list that ``collect_notices`` opened."""
-    shown = None if value is None else shorten(value)
-    add_notices([Problem(code, parameters, file, row, record, column, shown, Severity.NOTICE)])
+def notice(code: str, *, file: str = "", **details: Any) -> None:
+    """Record that something in an input was corrected, in the list that ``collect_notices`` opened."""
+    add_notices([Problem.of(code, file, severity=Severity.NOTICE, **details)])
 
 
 def add_notices(notices: Iterable[Problem]) -> None:
@@ -382,9 +375,15 @@ class ProblemCollector:
     ['D.csv:1: the line is empty; remove it (also rows 2, 3)']
     """
 
-    def __init__(self, file: str, listed: int = LISTED_PER_FILE) -> None:
-        self.file, self._limit = file, listed
-        self._groups: dict[Hashable, _Group] = {}
+    def __init__(
+        self,
+        file: str,
+        listed: int = LISTED_PER_FILE,
+        *,
+        severity: Severity = Severity.VIOLATION,
+    ) -> None:
+        self.file, self._limit, self._severity = file, listed, severity
+        self._groups: dict[Hashable, Problem] = {}
         self.total = 0
 
     def __bool__(self) -> bool:
@@ -402,23 +401,24 @@ class ProblemCollector:
         *,
         row: int | None = None,
         record: int | None = None,
-        column: str | None = None,
         value: str | None = None,
-        severity: Severity = Severity.VIOLATION,
         also: Sequence[int] = (),
-        **parameters: Any,
+        **details: Any,
     ) -> None:
-        """Note one problem of a row and of the rows ``also``."""
+        """Note one problem of a row and of the rows ``also``; ``details`` are those of :meth:`Problem.of`."""
+        details.setdefault("severity", self._severity)
         self.total += 1 + len(also)
         text = None if code.startswith("line.") else value
-        key = (code, column, text, severity, repr(parameters), self.total if row is None else None)
-        if key not in self._groups and self.room:
-            shown = None if value is None else shorten(value)
-            self._groups[key] = _Group(
-                Problem(code, parameters, self.file, row, record, column, shown, severity)
-            )
-        if key in self._groups and row is not None:
-            self._groups[key].add(row, also)
+        key = (code, text, repr(details), self.total if row is None else None)
+        rows = () if row is None else (row, *map(int, also[:LISTED_ROWS]))
+        problem = self._groups.get(key)
+        if problem is not None:
+            rows = (*problem.rows, *rows)[:LISTED_ROWS]
+            count = problem.count + 1 + len(also)
+            self._groups[key] = replace(problem, rows=rows, count=count)
+        elif self.room:
+            problem = Problem.of(code, self.file, row=row, record=record, value=value, **details)
+            self._groups[key] = replace(problem, rows=rows[:LISTED_ROWS], count=1 + len(also))
 
     def count_unlisted(self, number: int) -> None:
         """Count problems that there was no room to list."""
@@ -426,7 +426,8 @@ class ProblemCollector:
 
     def problems(self) -> Problems:
         """Everything found so far, by row."""
-        listed = [group.listed() for group in self._groups.values()]
+        groups = self._groups.values()
+        listed = [group if group.count > 1 else replace(group, rows=()) for group in groups]
         ordered = sorted(listed, key=lambda problem: -1 if problem.row is None else problem.row)
         return Problems(ordered, self.total)
 
@@ -440,51 +441,31 @@ class ProblemCollector:
             raise self.error()
 
 
-@dataclass
-class _Group:
-    """A problem with the first rows that have it, and how many have it."""
-
-    problem: Problem
-    rows: list[int] = field(default_factory=list)
-    count: int = 0
-
-    def add(self, row: int, also: Sequence[int]) -> None:
-        self.count += 1 + len(also)
-        if len(self.rows) < LISTED_ROWS:
-            self.rows += [row, *map(int, also[:LISTED_ROWS])]
-
-    def listed(self) -> Problem:
-        if self.count < 2:
-            return self.problem
-        return replace(self.problem, rows=tuple(self.rows[:LISTED_ROWS]), count=self.count)
-
-
-def summed_up(notices: Iterable[Problem | str], language: str | None = None) -> tuple[str, ...]:
-    """Notices as lines, those that say the same of several files as one.
+def group_notices(notices: Iterable[Problem | str]) -> tuple[Problem | str, ...]:
+    """Return the notices, those that say the same of several files as one.
 
     Examples
     --------
-    >>> summed_up([Problem("text.bom", file=name, row=1) for name in ("a.csv", "b.csv")], "en")
-    ('a.csv, b.csv: the file begins with a byte-order mark: put right',)
+    >>> [notice] = group_notices(Problem("text.bom", file=name, row=1) for name in ("a.csv", "b.csv"))
+    >>> str(notice)
+    'a.csv, b.csv: the file begins with a byte-order mark: put right'
     """
-    spoken = language or messages.language()
     groups: dict[str, list[Problem | str]] = {}
     for notice in notices:
-        same = (
-            notice
-            if isinstance(notice, str)
-            else replace(notice, file="", row=None, record=None).in_language(spoken)
-        )
-        groups.setdefault(same, []).append(notice)
-    return tuple(_one_line(group, spoken) for group in groups.values())
+        groups.setdefault(_without_place(notice), []).append(notice)
+    return tuple(map(_as_one, groups.values()))
 
 
-def _one_line(group: Sequence[Problem | str], language: str) -> str:
+def _without_place(notice: Problem | str) -> str:
+    if isinstance(notice, str):
+        return notice
+    return repr(replace(notice, file="", row=None, record=None))
+
+
+def _as_one(group: Sequence[Problem | str]) -> Problem | str:
     first = group[0]
-    if isinstance(first, str):
+    files = list(dict.fromkeys(notice.file for notice in group if isinstance(notice, Problem)))
+    if isinstance(first, str) or len(files) == 1:
         return first
-    files = list(dict.fromkeys(one.file for one in group if isinstance(one, Problem)))
-    if len(files) == 1:
-        return first.in_language(language)
     listed = [*files[:_LISTED_FILES], *(["…"] if len(files) > _LISTED_FILES else [])]
-    return replace(first, file=", ".join(listed), row=None, record=None).in_language(language)
+    return replace(first, file=", ".join(listed), row=None, record=None)

@@ -24,7 +24,7 @@ from kakurenbo.core import (
     write_file,
 )
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.sources import FOLDER_FILE_LIMIT
+from kakurenbo.core.files import FOLDER_FILE_LIMIT
 from kakurenbo.data import adult, health, online_retail, ratings
 
 _MANIFEST = "manifest.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,19 +123,15 @@ def odds_ratio_difference(
         limit = {"reason": "absent", "coefficient": absent[0]}
         return Score(math.inf, higher_is_better=False, limit=limit)
     names = [name for name in before.coefficients if name in after.coefficients]
-    ratios, coefficients, p_values = (
-        np.abs(np.array([first[name] - second[name] for name in names]))
-        for first, second in (
-            (before.odds_ratios, after.odds_ratios),
-            (before.coefficients, after.coefficients),
-            (before.p_values, after.p_values),
-        )
-    )
-    parts = {
-        "mean": float(ratios.mean()),
-        "max_coefficient": float(coefficients.max()),
-        "max_p": float(p_values.max()),
-    }
+
+    def changes(first: Mapping[str, float], second: Mapping[str, float]) -> Floats:
+        return np.array([abs(first[name] - second[name]) for name in names])
+
+    ratios = changes(before.odds_ratios, after.odds_ratios)
+    largest_coefficient = changes(before.coefficients, after.coefficients).max()
+    largest_p = changes(before.p_values, after.p_values).max()
+    parts = {"mean": ratios.mean(), "max_coefficient": largest_coefficient, "max_p": largest_p}
+    parts = {name: float(value) for name, value in parts.items()}
     worst = int(ratios.argmax())
     limit = {"coefficient": names[worst]} if ratios[worst] else {}
     return Score(float(ratios[worst]), higher_is_better=False, limit=limit, parts=parts)

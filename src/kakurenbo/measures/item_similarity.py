@@ -48,7 +48,7 @@ class ItemMatrix:
 
     @property
     def scores(self) -> Floats:
-        """All r_{x,i} that are not 0."""
+        """Return all r_{x,i} that are not 0."""
         data: Floats = self.by_user.data
         return data
 
@@ -59,18 +59,12 @@ class ItemMatrix:
         return ItemMatrix(low)
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What the compiled loops read: the end of the user and the item of each score, the scores, items, norms."""
+        """Return what the compiled loops read: the end of the user and the item of each score, the scores, items, norms."""
         csr = self.by_user
         # Unsigned numbers spare the loops the question whether an index counts from the end.
-        ends, items, start, places = (
-            part.astype(np.uint32)
-            for part in (
-                np.repeat(csr.indptr[1:], np.diff(csr.indptr)),
-                csr.indices,
-                self.item_start,
-                self.item_places,
-            )
-        )
+        user_ends = np.repeat(csr.indptr[1:], np.diff(csr.indptr))
+        parts = (user_ends, csr.indices, self.item_start, self.item_places)
+        ends, items, start, places = (part.astype(np.uint32) for part in parts)
         return ends, items, csr.data, start, places, self.norms()
 
     def norms(self) -> Floats:

@@ -20,7 +20,7 @@ _BLOCK = 1_000_000  # cells of a table of groups by values that are looked at to
 
 
 def k_anonymity(table: Table, names: Iterable[str] | None = None) -> int:
-    """Size of the smallest group of rows that are equal on ``names`` (all columns by default); 0 for no rows.
+    """Return the size of the smallest group of rows that are equal on ``names`` (all columns by default); 0 for no rows.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def k_anonymity(table: Table, names: Iterable[str] | None = None) -> int:
 
 
 def l_diversity(table: Table, known: Iterable[str], secret: str) -> int:
-    """Fewest different values of ``secret`` in a group of rows that are equal on ``known``; 0 for no rows.
+    """Return the fewest different values of ``secret`` in a group of rows that are equal on ``known``; 0 for no rows.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def l_diversity(table: Table, known: Iterable[str], secret: str) -> int:
 
 
 def entropy_l_diversity(table: Table, known: Iterable[str], secret: str) -> float:
-    """The exponential of the least entropy of ``secret`` in a group: as many equally likely values; 0 for no rows."""
+    """Return the exponential of the least entropy of ``secret`` in a group: as many equally likely values; 0 for no rows."""
     cells = _Cells(table, known, secret)
     if not len(cells.group):
         return 0.0
@@ -58,7 +58,7 @@ def entropy_l_diversity(table: Table, known: Iterable[str], secret: str) -> floa
 def t_closeness(
     table: Table, known: Iterable[str], secret: str, *, ordered: bool | None = None
 ) -> float:
-    """Largest distance of the distribution of ``secret`` in a group from that in the whole table, 0 to 1; 0 for no rows.
+    """Return the largest distance of the distribution of ``secret`` in a group from that in the whole table, 0 to 1; 0 for no rows.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def t_closeness(
 
 
 def delta_presence(population: Table, released: Table) -> tuple[float, float]:
-    """Smallest and largest chance that a row of the population is in the release, seen from equal rows.
+    """Return the smallest and largest chance that a row of the population is in the release, seen from equal rows.
 
     For a row with value v it is min(1, rows equal to v in the release / rows equal to v in the population).
 
@@ -97,7 +97,7 @@ def delta_presence(population: Table, released: Table) -> tuple[float, float]:
 
 
 def pk_anonymity(mechanism: Mechanism, names: Iterable[str], rows: int) -> float:
-    """The k of Pk-anonymity: nobody who knows all original records can tie one to a person with a chance above 1 / k.
+    """Return the k of Pk-anonymity: who knows all original records ties one to a person with a chance of at most 1 / k.
 
     Original records are taken as known, and the ``rows`` randomized ones as shuffled, each way being equally likely before they
     are seen. Let person u have become row u', and v have become v'. That they were exchanged is A[u, v'] A[v, u'] /
@@ -127,7 +127,7 @@ def pk_anonymity(mechanism: Mechanism, names: Iterable[str], rows: int) -> float
 
 
 class _Cells:
-    """The values of a secret that occur in each group of rows equal on the known columns.
+    """Values of a secret that occur in each group of rows equal on the known columns.
 
     Attributes
     ----------
@@ -148,12 +148,12 @@ class _Cells:
         self.overall = totals / max(1, len(table))
 
     def equal_distances(self) -> Floats:
-        """Half the sum of |q - p| in each group; a value that a group lacks adds its p."""
+        """Return half the sum of |q - p| in each group; a value that a group lacks adds its p."""
         overall = self.overall[self.value]
         return (np.bincount(self.group, np.abs(self.share - overall) - overall) + 1) / 2
 
     def ordered_distances(self) -> Floats:
-        """The sum of |Q - P| of the cumulated shares, over one less than there are values; shape (groups,)."""
+        """Return the sum of |Q - P| of the cumulated shares, over one less than there are values; shape (groups,)."""
         groups, values = int(self.group[-1]) + 1, len(self.overall)
         distances, below = np.zeros(groups), np.cumsum(self.overall)
         step = max(1, _BLOCK // values)
@@ -167,7 +167,7 @@ class _Cells:
 
 
 def _least_exchange(mechanism: Mechanism, name: str) -> float:
-    """The logarithm of the least of A[u, v'] A[v, u'] / (A[u, u'] A[v, v']) over possible u, v and what they can become."""
+    """Return the logarithm of the least of A[u, v'] A[v, u'] / (A[u, u'] A[v, v']) over possible u, v and what they can become."""
     matrix = mechanism.transitions.get(name)
     if matrix is None:
         return -math.inf

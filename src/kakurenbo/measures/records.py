@@ -16,7 +16,7 @@ _ROUNDING = 1e-9
 
 
 def unique_records(table: Table, exact: Iterable[str], in_tens: Iterable[str]) -> Bools:
-    """Which records have a combination of cells that no other record has, shape (n,).
+    """Return which records have a combination of cells that no other record has, shape (n,).
 
     Numbers ``in_tens`` are rounded to tens before they are compared, half to even: 15 to 20, 25 to 20.
     """
@@ -29,7 +29,7 @@ def unique_records(table: Table, exact: Iterable[str], in_tens: Iterable[str]) -
 
 
 def within_distance(some: Table, others: Table, reach: float, cells: int) -> Bools:
-    """Which records differ by at most ``reach`` in every decimal number, and in at most ``cells`` other cells, shape (n, m)."""
+    """Return which records differ by at most ``reach`` in each decimal number and in at most ``cells`` other cells, (n, m)."""
     moved, changed = changes(some, others)
     return (moved <= reach) & (changed <= cells)
 
@@ -37,7 +37,7 @@ def within_distance(some: Table, others: Table, reach: float, cells: int) -> Boo
 def changes(
     some: Table, others: Table, offsets: Mapping[str, float] | None = None
 ) -> tuple[Floats, NDArray[np.int8]]:
-    """The largest difference of a decimal number, and how many other cells differ, of any two records, shape (n, m).
+    """Return the largest difference of a decimal number, and the count of other cells that differ, of any two records, (n, m).
 
     ``offsets`` are added to the decimal numbers of the others before they are compared.
     """
@@ -54,7 +54,7 @@ def changes(
 
 
 def differing(some: Table, others: Table, name: str) -> Bools:
-    """Which two records differ in a column, shape (n, m); each table may know words of its own."""
+    """Return which two records differ in a column, shape (n, m); each table may have other levels."""
     column, another = some.schema[name], others.schema[name]
     first, second = some.codes[name], others.codes[name]
     if isinstance(column, Category) and isinstance(another, Category):

@@ -13,15 +13,15 @@ from kakurenbo.core.schema import Category
 from kakurenbo.core.table import Table
 
 INTERCEPT = "Intercept"
-_MOST_STEPS = 100
-_TOLERANCE = 1e-8  # of the deviance, as statsmodels stops
-_SEPARATED = 1e-10  # a deviance below this: some plane tells both outcomes apart
-_STEEPEST = 15.0  # a coefficient per standard deviation that no finite sample of people gives
+MAX_STEPS = 100
+TOLERANCE = 1e-8  # of the deviance, as statsmodels stops
+SEPARATED = 1e-10  # a deviance below this: some plane tells both outcomes apart
+MAX_STEEPNESS = 15.0  # a coefficient per standard deviation that no finite sample of people gives
 
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """The coefficients by their names, such as ``gen[Male]`` and ``age``.
+    """Coefficients by their names, such as ``gen[Male]`` and ``age``.
 
     Attributes
     ----------
@@ -79,32 +79,31 @@ def _design(table: Table, variables: Sequence[str]) -> tuple[Floats, list[str]]:
 
 
 def _fit(matrix: Floats, outcome: Floats) -> tuple[Floats, Floats] | None:
-    """Coefficients and Fisher information; None where they have no finite values."""
+    """Return coefficients and Fisher information; None where they have no finite values."""
     chance = (outcome + 0.5) / 2
     linear: Floats = np.log(chance / (1 - chance))
     deviance = math.inf
-    coefficients: Floats = np.zeros(matrix.shape[1])
-    information = np.zeros((matrix.shape[1], matrix.shape[1]))
-    for _ in range(_MOST_STEPS):
+    coefficients: Floats = np.zeros(0)
+    information: Floats = np.zeros(0)
+    for _ in range(MAX_STEPS):
         weights = chance * (1 - chance)
         if (weights < np.finfo(float).tiny).any():
             return None
         information = matrix.T @ (matrix * weights[:, None])
         working = linear + (outcome - chance) / weights
-        solved = np.linalg.lstsq(
-            matrix * np.sqrt(weights)[:, None], working * np.sqrt(weights), rcond=None
-        )[0]
+        root = np.sqrt(weights)
+        solved = np.linalg.lstsq(matrix * root[:, None], working * root, rcond=None)[0]
         coefficients = solved.astype(np.float64, copy=False)
         linear = np.clip(matrix @ coefficients, -700, 700)
         chance = 1 / (1 + np.exp(-linear))
         # -2 log likelihood; an outcome between 0 and 1 counts in part as either
         log_likelihood = (outcome * linear - np.logaddexp(0, linear)).sum()
         before, deviance = deviance, float(-2 * log_likelihood)
-        if deviance < _SEPARATED * len(outcome):
+        if deviance < SEPARATED * len(outcome):
             return None
-        if abs(before - deviance) <= _TOLERANCE:
+        if abs(before - deviance) <= TOLERANCE:
             break
     spread = matrix[:, 1:].std(axis=0)
     steepness = np.abs(coefficients[1:]) * spread
-    is_separated = (steepness > _STEEPEST).any() or np.abs(linear).max() >= 700
+    is_separated = (steepness > MAX_STEEPNESS).any() or np.abs(linear).max() >= 700
     return None if is_separated else (coefficients, information)

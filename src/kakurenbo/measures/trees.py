@@ -15,7 +15,7 @@ from kakurenbo.core.arrays import Bools
 
 @dataclass(frozen=True)
 class TreeTask:
-    """A binary question about a table: is ``target`` equal to ``positive``?"""
+    """Binary question about a table: is ``target`` equal to ``positive``?"""
 
     target: str
     positive: str

@@ -15,7 +15,7 @@ from kakurenbo.contest.results import FAILED, PUBLISHED, REFUSED
 from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.submissions import list_submission
 from kakurenbo.core import Problem, Problems
-from kakurenbo.core.messages import LANGUAGES, render
+from kakurenbo.core.messages import Message
 from kakurenbo.proofs.fingerprint import call_of, fingerprint_of, own_software
 
 SCORED, INVALID = "scored", "invalid"
@@ -56,10 +56,12 @@ def settled(judged: Mapping[str, Any], sealed_as: str) -> dict[str, Any]:
     """
     if judged["state"] != PUBLISHED or sealed_as == PUBLISHED:
         return dict(judged)
+    why = Message("scoring.found_good_too_late").stored()
     return {
         **judged,
         "state": sealed_as,
-        "cause": render("scoring.found_good_too_late", {}, "en").message,
+        "cause": str(why),
+        "messages": {str(why): why.message.as_json()},
     }
 
 
@@ -106,7 +108,7 @@ def _said_of(refusal: Problems | None) -> dict[str, Any]:
 
 
 def _said(problems: Iterable[Problem]) -> list[dict[str, Any]]:
-    """Problems with their words in every language, so that a page can show them in its viewer's."""
+    """Problems by code and parameters, with their English words for whoever reads the files of an archive."""
     return [
         {
             "code": problem.code,
@@ -117,7 +119,8 @@ def _said(problems: Iterable[Problem]) -> list[dict[str, Any]]:
             "value": problem.value,
             "severity": problem.severity.value,
             **({"rows": list(problem.rows), "count": problem.count} if problem.count > 1 else {}),
-            **{language: problem.wording(language)._asdict() for language in LANGUAGES},
+            "params": Message(problem.code, problem.params).as_json()["params"],
+            "en": problem.wording("en")._asdict(),
         }
         for problem in problems
     ]

@@ -17,6 +17,7 @@ from kakurenbo.contest.folders import ContestFacts
 from kakurenbo.contest.records import ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED, SUPERSEDED
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import messages_of
 from kakurenbo.reports import PlayerEntry, make_document
 
 
@@ -39,16 +40,19 @@ def standings(rulebook: AnyRulebook, request: Mapping[str, Any]) -> dict[str, An
         {name: [one] for name, one in results.items()},
         {name: [one.records] for name, one in rounds.items()},
         players=_players(request["rounds"].values()),
-        reports={name: {"data": one.facts.data.get("source", "")} for name, one in rounds.items()},
+        reports={name: {"data": one.facts.source} for name, one in rounds.items()},
     )
-    return {
+    lines = [line for ranking in document.rankings.values() for line in ranking.lines]
+    found: dict[str, Any] = {
         "results": {name: _results_json(one) for name, one in results.items()},
         "standings": {
             **document.standings(),
+            "messages": messages_of([line.note for line in lines]),
             "beside": {name: _beside(one) for name, one in results.items()},
         },
         "document": document.as_builtins(),
     }
+    return msgspec.to_builtins(found, enc_hook=str)  # type: ignore[no-any-return]
 
 
 class _Round:

@@ -23,8 +23,8 @@ from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.verify import verify_round
 from kakurenbo.core import json_bytes, read_file
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import retold
-from kakurenbo.core.sources import FOLDER_FILE_LIMIT
+from kakurenbo.core.files import FOLDER_FILE_LIMIT
+from kakurenbo.core.messages import text, translated
 from kakurenbo.proofs import content_digest, judging, strict
 from kakurenbo.proofs.account import check_results, in_order
 from kakurenbo.proofs.archive import (
@@ -43,7 +43,7 @@ from kakurenbo.proofs.ledger import Ledger, Sealed, moment
 
 COMPUTED = "verification.not_as_computed"
 _JUDGED = frozenset({"scored", "invalid", "failed"})
-_WORDS = frozenset({"en", "ja", "cause"})
+_WORDS = frozenset({"en", "ja", "params", "cause", "messages"})
 """What another version of the software may say in other words about the same files; and lists of sentences."""
 Told = Callable[[str], None]
 Credits = list[dict[str, Any]]
@@ -130,8 +130,9 @@ class Round:
             raise Difference("verification.not_kept", f"{place}/", "", str(error)) from None
         for finding in findings:
             if finding.state != KEPT:
-                why = f" ({retold(finding.why)})" if finding.why else ""
-                state = f"{retold(finding.state)}{why}"
+                why = f" ({translated(finding.why)})" if finding.why else ""
+                code = f"word.{finding.state.replace(' ', '_')}"
+                state = f"{text(code)}{why}"
                 raise Difference("verification.not_kept", f"{place}/{finding.name}", "", state)
             self._tell("commitments")
         opening = f"secret/{OPENING_FILE}"
@@ -411,7 +412,7 @@ def _bare(team: str, state: str, cause: str) -> ReleaseRecord:
 
 def _plain(content: object) -> Any:
     """As it comes out of a file."""
-    return json.loads(msgspec.json.encode(content).replace(*judging.UNSTORABLE))
+    return json.loads(msgspec.json.encode(content, enc_hook=str).replace(*judging.UNSTORABLE))
 
 
 def _without_words(content: object) -> Any:

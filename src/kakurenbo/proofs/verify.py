@@ -107,7 +107,8 @@ def verify_archive(
     account.check_rejudgings(archive, ledger)
     if contest.rulebook not in registry.names("rulebooks"):
         raise UsageError(text("verification.no_rulebook", rulebook=contest.rulebook))
-    _Recomputed(archive, contest, entries, ledger, again, count, report).check()
+    recomputed = _Recomputed(archive, contest, entries, ledger, count, report.notices)
+    recomputed.check(again=again)
     archive.check_all_accounted()
     report.complete = True
     return report
@@ -148,82 +149,79 @@ class _Recomputed:
         contest: ContestFile,
         entries: Sequence[Mapping[str, Any]],
         ledger: Ledger,
-        again: bool,
         count: Callable[..., None],
-        report: Report,
+        notices: list[str],
     ) -> None:
-        self._archive, self._contest, self._ledger, self._again = archive, contest, ledger, again
-        self._entries, self._count, self._report = entries, count, report
+        self._archive, self._contest, self._ledger = archive, contest, ledger
+        self._entries, self._count, self._notices = entries, count, notices
         self._described = {"name": contest.rulebook, "options": contest.options}
 
-    def check(self) -> None:
+    def check(self, *, again: bool) -> None:
         known: dict[str, dict[str, Any]] = {}
         for facts in self._contest.rounds:
             if facts.name in self._ledger.rounds:
-                known[facts.name] = self._round(facts)
-            else:
-                for file in (SUBMISSIONS, EARNED):
-                    Comparison(COMPUTED, f"rounds/{facts.name}/{file}").check(
-                        self._archive.read(f"rounds/{facts.name}/{file}", list[Any]), []
-                    )
-        for name, one in known.items():
-            self._standings(f"rounds/{name}/{STANDINGS}", name, {name: one})
-        alone = len(self._contest.rounds) == 1
-        self._standings(STANDINGS, next(iter(known), "") if alone else "", known)
+                known[facts.name] = self._check_round(facts, again=again)
+                continue
+            for file in (SUBMISSIONS, EARNED):
+                place = f"rounds/{facts.name}/{file}"
+                Comparison(COMPUTED, place).check(self._archive.read(place, list[Any]), [])
+        for name, round_ in known.items():
+            self._check_standings(f"rounds/{name}/{STANDINGS}", name, {name: round_})
+        is_alone = len(self._contest.rounds) == 1
+        self._check_standings(STANDINGS, next(iter(known), "") if is_alone else "", known)
 
-    def _round(self, facts: RoundRow) -> dict[str, Any]:
-        request = {"rulebook": {**self._described, "round": facts.name}}
-        rows = account.submissions_of(
-            self._archive, judging.rules_for(request), facts.name, self._ledger
-        )
+    def _check_round(self, facts: RoundRow, *, again: bool) -> dict[str, Any]:
+        """Return what the ranking is made of."""
+        rules = judging.rules_for({"rulebook": {**self._described, "round": facts.name}})
+        rows = account.submissions_of(self._archive, rules, facts.name, self._ledger)
         conduct.check_tries_on_targets(self._entries, self._ledger, rows)
         self._count("files", sum(len(row.files) for row in rows))
         unranked = [team.number for team in self._contest.teams if team.unranked]
-        one = Round(
+        round_ = Round(
             self._archive, facts, self._described, rows, self._ledger, self._count, unranked
         )
-        one.check_data(again=self._again)
-        one.check_releases()
-        one.check_guesses()
-        if one.judged_by_others:
-            told = {"round": facts.name, "number": one.judged_by_others, "of": one.judged}
-            self._report.notices.append(text("verification.other_software", **told))
-        return self._gathered(one)
+        round_.check_data(again=again)
+        round_.check_releases()
+        round_.check_guesses()
+        if others := round_.judged_by_others:
+            counts = {"round": facts.name, "number": others, "of": round_.judged}
+            self._notices.append(text("verification.other_software", **counts))
+        return self._input_of_ranking(round_)
 
-    def _gathered(self, one: Round) -> dict[str, Any]:
-        """What the judge's step that ranks is given of a round."""
-        facts = one.facts
+    def _input_of_ranking(self, round_: Round) -> dict[str, Any]:
+        facts = round_.facts
         names = {team.number: team.name for team in self._contest.teams}
         teams = sorted(entry.team for entry in facts.entries)
-        released = {record["target"] for record in one.records}
-        credits = [credit for credit in one.credits if credit["target"] in released and one.began]
-        samples = [credit for credit in one.samples if credit["target"] in released]
+        released = {record["target"] for record in round_.records}
+        credits = round_.credits if round_.began else []
+        scored = [row for row in (*credits, *round_.samples) if row["target"] in released]
+        samples = {row["attacker"] for row in round_.samples if row["target"] in released}
+        place = self._archive.root / f"rounds/{facts.name}/preparation/public"
         return {
-            "facts": msgspec.to_builtins(
-                read_facts(self._archive.root / f"rounds/{facts.name}/preparation/public")
-            ),
-            "records": one.records,
-            "credits": [*credits, *samples],
-            "attackers": teams if one.began else [],
-            "samples": sorted({credit["attacker"] for credit in samples}),
-            "excluded": list(one.unranked),
+            "facts": msgspec.to_builtins(read_facts(place)),
+            "records": round_.records,
+            "credits": scored,
+            "attackers": teams if round_.began else [],
+            "samples": sorted(samples),
+            "excluded": list(round_.unranked),
             "disqualified": {
                 entry.team: entry.disqualified for entry in facts.entries if entry.disqualified
             },
             "players": [
-                {"team": team, "name": names[team], "excluded": team in one.unranked}
+                {"team": team, "name": names[team], "excluded": team in round_.unranked}
                 for team in teams
             ],
         }
 
-    def _standings(self, file: str, round_name: str, known: Mapping[str, dict[str, Any]]) -> None:
-        made: dict[str, Any] = {}
-        if known and all(one["records"] for one in known.values()):
+    def _check_standings(
+        self, file: str, round_name: str, known: Mapping[str, dict[str, Any]]
+    ) -> None:
+        computed: dict[str, Any] = {}
+        if known and all(round_["records"] for round_ in known.values()):
             request = {"rulebook": {**self._described, "round": next(iter(known))}, "rounds": known}
-            made = json.loads(
-                msgspec.json.encode(ranking.standings(judging.rules_for(request), request))
-            )
-        if not made:
+            standings = ranking.standings(judging.rules_for(request), request)
+            computed = json.loads(msgspec.json.encode(standings))
+        if not computed:
             if file in self._archive.names:
                 raise Difference("verification.stray_file", file)
             return
@@ -231,15 +229,15 @@ class _Recomputed:
         if final is None:
             raise UsageError(text("verification.not_final"))
         here, comparison = self._archive.read(file, StandingsFile), Comparison(COMPUTED, file)
-        comparison.check(here.standings, made["standings"], "standings")
-        comparison.check(here.results, made["results"][round_name] if round_name else {}, "results")
-        told = {
+        comparison.check(here.standings, computed["standings"], "standings")
+        results = computed["results"][round_name] if round_name else {}
+        comparison.check(here.results, results, "results")
+        written = {
             "taken_at": moment(here.taken_at),
             "digest": content_digest({"results": here.results, "standings": here.standings}),
         }
-        Comparison("verification.not_as_logged", file).check(
-            told, {"taken_at": moment(final["taken_at"]), "digest": final["digest"]}
-        )
+        logged = {"taken_at": moment(final["taken_at"]), "digest": final["digest"]}
+        Comparison("verification.not_as_logged", file).check(written, logged)
         self._count("figures", comparison.figures)
         self._count("ranks", comparison.ranks)
         self._count("awards", len(here.standings.get("awards", {})))

@@ -13,6 +13,7 @@ from kakurenbo.contest.records import Refusal, ReleaseRecord
 from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.contest.rounds import ScoredRound
 from kakurenbo.contest.schedule import NO_SCHEDULE
+from kakurenbo.core import Message
 from kakurenbo.core.errors import UsageError
 from kakurenbo.reports.document import (
     ContestRecord,
@@ -90,17 +91,20 @@ def scored_document(rulebook: AnyRulebook, scored: ScoredRound) -> Document:
     )
 
     def failure(what: str, state: str, refusal: Refusal) -> FailureEntry:
-        cause = refusal.problems[0].in_language("en")
+        cause = refusal.problems[0].stored()
         return FailureEntry(what, refusal.team, state, cause, facts.round, file=refusal.file)
+
+    def guesses_of(team: str) -> str:
+        return Message("word.guesses_of", {"attacker": team}).stored()
 
     return make_document(
         rulebook,
         {facts.round: [results]},
         {facts.round: [scored.records]},
         players=[PlayerEntry(team, excluded=team in results.excluded) for team in teams],
-        reports={facts.round: {"data": facts.data.get("source", "")}},
+        reports={facts.round: {"data": facts.source}},
         failures=[
-            *(failure(f"guesses of {file.team}", "refused", file) for file in scored.refused),
+            *(failure(guesses_of(file.team), "refused", file) for file in scored.refused),
             *(failure(file.file, "failed", file) for file in scored.failed),
         ],
         manifest=_manifest(contest, {facts.round: facts.commitments}),
@@ -192,7 +196,14 @@ def _disqualified(release: ReleaseEntry, repeats: Sequence[RoundResults]) -> Rel
     if not is_out or release.state == DISQUALIFIED:
         return release
     count = release.of_repeats
-    return replace(release, state=DISQUALIFIED, verdict=DISQUALIFIED, cause="", in_repeats=count)
+    return replace(
+        release,
+        state=DISQUALIFIED,
+        verdict=DISQUALIFIED,
+        cause="",
+        below_threshold=False,
+        in_repeats=count,
+    )
 
 
 def build(rulebook: AnyRulebook, document: Document) -> Document:

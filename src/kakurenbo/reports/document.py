@@ -10,18 +10,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from kakurenbo.contest import Chance, Measurement, RoundResults, Unit, by_number
 from kakurenbo.contest.readme import judges_text
 from kakurenbo.contest.results import DISQUALIFIED
 from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
-from kakurenbo.core import json_bytes
-from kakurenbo.core.messages import render
+from kakurenbo.core import Message, json_bytes
+from kakurenbo.core.messages import StoredText, render, with_message
 from kakurenbo.reports.estimates import Estimate
 
 FORMAT = 3  # raise when fields come to mean something else
-COMMITTEE = "committee member"
-"""The note of a team whose members belong to the committee."""
 RANKINGS = ("anonymization", "attack", "overall")
 
 
@@ -183,6 +182,8 @@ class ReleaseEntry(msgspec.Struct, frozen=True):
         Accuracy of blind guessing and of the contest's constant answer on this release.
     verdicts : mapping of language to str
         A sentence: the strongest attack beside chance, and whether the release holds the rules.
+    below_threshold : bool or None
+        Whether thresholds put it out of play, not organizers; None in documents of an earlier version.
     """
 
     target: str
@@ -206,6 +207,7 @@ class ReleaseEntry(msgspec.Struct, frozen=True):
     chance: float | None = None
     constant: float | None = None
     verdicts: Mapping[str, str] = {}
+    below_threshold: bool | None = None
 
     @property
     def failed_measurements(self) -> tuple[Measurement, ...]:
@@ -214,9 +216,9 @@ class ReleaseEntry(msgspec.Struct, frozen=True):
     @property
     def is_below_threshold(self) -> bool:
         """Whether it is out of play by a threshold, not by a decision of the organizers."""
-        failed = self.failed_measurements
-        by_threshold = any(self.cause.startswith(f"{measured.name} is ") for measured in failed)
-        return self.state == DISQUALIFIED and bool(failed) and (by_threshold or not self.cause)
+        if self.below_threshold is None:
+            return self.state == DISQUALIFIED and bool(self.failed_measurements)
+        return self.below_threshold
 
     @property
     def standing(self) -> str:
@@ -399,6 +401,8 @@ class Document(msgspec.Struct, frozen=True):
         the contest's constant answer is.
     verdicts : mapping of language to tuple of str
         What the tournament showed, in a sentence each.
+    messages : mapping of str to Message
+        In files, the messages of its texts (causes, notices, notes ...) by their English.
     manifest : mapping
         What is needed to play it again.
     """
@@ -419,18 +423,31 @@ class Document(msgspec.Struct, frozen=True):
     figures: Mapping[str, FigureEntry] = {}
     verdicts: Mapping[str, tuple[str, ...]] = {}
     manifest: Mapping[str, Any] = {}
+    messages: Mapping[str, Message] = {}
     format: int = FORMAT
 
     def as_builtins(self) -> dict[str, Any]:
         """The document as plain data, ready for JSON."""
         # Through the types once, so that a number is written in one way: 3 hits are 3.0 wherever they come from.
-        content: dict[str, Any] = msgspec.to_builtins(
-            msgspec.convert(msgspec.to_builtins(self), Document)
-        )
+        messages: dict[str, Message] = {}
+
+        def english(text: StoredText) -> str:
+            messages[str(text)] = text.message
+            return str(text)
+
+        plain = msgspec.to_builtins(self, enc_hook=english)
+        content: dict[str, Any] = msgspec.to_builtins(msgspec.convert(plain, Document))
+        content["messages"] = {text: messages[text].as_json() for text in sorted(messages)}
         for results in (results for entry in content["rounds"] for results in entry["repeats"]):
             for name in ("unranked", "excluded"):  # sets have no order of their own
                 results[name] = sorted(results.get(name, ()), key=by_number)
         return content
+
+    def with_messages(self) -> Document:
+        """Return a document that was read: its texts with their messages."""
+        plain = replace(self, messages={}, manifest={})
+        document: Document = _with_messages(plain, self.messages)
+        return replace(document, manifest=self.manifest)
 
     def as_bytes(self) -> bytes:
         """The content of ``results.json``."""
@@ -502,4 +519,18 @@ def parse_document(data: bytes) -> Document:
     """
     document = msgspec.json.decode(data, type=Document)
     msgspec.convert(document.manifest.get("contest", {}), ContestRecord)  # has the declared types
-    return document
+    return document.with_messages()
+
+
+def _with_messages(value: Any, messages: Mapping[str, Message]) -> Any:
+    """Return a part of a document whose texts have their messages."""
+    if isinstance(value, str):
+        return with_message(value, messages)
+    if isinstance(value, Mapping):
+        return {key: _with_messages(part, messages) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_with_messages(part, messages) for part in value)
+    if isinstance(value, msgspec.Struct):
+        names = value.__struct_fields__
+        return type(value)(*(_with_messages(getattr(value, name), messages) for name in names))
+    return value

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from kakurenbo.contest import Measurement, Threshold, Unit
-from kakurenbo.core.messages import language, render
+from kakurenbo.core.messages import StoredText, language, render, translated
 from kakurenbo.reports.document import FigureEntry, RankingLine
 from kakurenbo.reports.estimates import Estimate
 
@@ -227,13 +227,15 @@ def shown_value(value: object, spoken: str | None = None) -> str:
 
 
 def word(text: str, spoken: str | None = None) -> str:
-    """Translate a word of a document where the catalogue has it.
+    """Translate a stored text, or a word of a document where the catalogue has it.
 
     Examples
     --------
     >>> word("re-identification", "ja"), word("not ranked", "en"), word("U", "en")
     ('再識別', 'not ranked', 'U')
     """
+    if isinstance(text, StoredText):
+        return translated(text, spoken or language())
     code = f"word.{text.replace('-', '').replace(' ', '_')}"
     known = render(code, {}, spoken or language()).message
     return text if known == code else known

@@ -20,8 +20,8 @@ from kakurenbo.contest import (
 )
 from kakurenbo.contest.results import DISQUALIFIED, MISSING, NO_AWARDS
 from kakurenbo.core.errors import UsageError
-from kakurenbo.core.messages import LANGUAGES, Message, is_known, render, retold
-from kakurenbo.reports.document import COMMITTEE, RANKINGS, Ranking, RankingLine
+from kakurenbo.core.messages import LANGUAGES, Message, is_known, join_stored, render, translated
+from kakurenbo.reports.document import RANKINGS, Ranking, RankingLine
 from kakurenbo.reports.estimates import Estimate, Limits, estimate, limits_of
 
 Rounds = Mapping[str, Sequence[RoundResults]]
@@ -45,7 +45,7 @@ def ranked(rulebook: AnyRulebook, rounds: Rounds, judges: Sequence[str] = ()) ->
         lines = list(ranking.lines)
         for place, line in enumerate(lines):
             if team_of(line.team) in judges:  # it is ranked like every team
-                note = ", ".join(filter(None, (line.note, COMMITTEE)))
+                note = join_stored([line.note, Message("word.committee").stored()])
                 lines[place] = replace(line, note=note)
         rankings[name] = replace(ranking, lines=tuple(lines))
     return rankings, entitled_awards(awards, standings[0].award_for, rounds), details
@@ -118,7 +118,7 @@ def _mean_lines(
                 team=team,
                 score=_number(line.score),
                 rank=line.rank if is_ranked else None,
-                note="; ".join(dict.fromkeys(each.note for each in lines[team] if each.note)),
+                note=join_stored(dict.fromkeys(each.note for each in lines[team]), "; "),
                 n=len(repeats),
                 low=mean.low,
                 high=mean.high,
@@ -193,5 +193,7 @@ def award_notices(
         if is_known(code, "en")
     }
     if details and NO_AWARDS in details:
-        notices[NO_AWARDS] = {spoken: retold(details[NO_AWARDS], spoken) for spoken in LANGUAGES}
+        notices[NO_AWARDS] = {
+            spoken: translated(details[NO_AWARDS], spoken) for spoken in LANGUAGES
+        }
     return notices

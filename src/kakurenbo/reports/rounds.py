@@ -10,8 +10,9 @@ from statistics import fmean
 from msgspec.structs import replace
 
 from kakurenbo.contest import Chance, Figure, Measurement, RoundResults, team_of
-from kakurenbo.contest.records import ReleaseRecord
+from kakurenbo.contest.records import ReleaseRecord, threshold_cause
 from kakurenbo.contest.results import DISQUALIFIED, PUBLISHED
+from kakurenbo.core.messages import with_message
 from kakurenbo.reports.document import (
     AttackEntry,
     AttackerEntry,
@@ -49,7 +50,7 @@ def release_entries(
             target=target,
             team=record.team,
             state=record.state,
-            cause=record.cause,
+            cause=with_message(record.cause, record.messages),
             told_repeat=number,
             in_repeats=sum(other.state == record.state for other in same),
             of_repeats=len(records),
@@ -58,10 +59,18 @@ def release_entries(
             measurements=measurements,
             estimates=_estimates(same, figures),
             claims=claims.get(target, {}),
-            notices=record.notices,
-            problems=record.problems,
+            notices=tuple(with_message(text, record.messages) for text in record.notices),
+            problems=tuple(with_message(text, record.messages) for text in record.problems),
+            below_threshold=_is_below_threshold(record),
         )
     return entries
+
+
+def _is_below_threshold(record: ReleaseRecord) -> bool:
+    """Return whether thresholds alone put a release out of play; organizers may give no cause."""
+    fails = any(measured.passes is False for measured in record.measurements)
+    by_threshold = record.cause in ("", threshold_cause(record.measurements))
+    return record.state == DISQUALIFIED and fails and by_threshold
 
 
 def _over_repeats(record: ReleaseRecord, same: Sequence[ReleaseRecord]) -> tuple[Measurement, ...]:

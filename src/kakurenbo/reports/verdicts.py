@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kakurenbo.contest import Measurement, Unit, team_of
 from kakurenbo.contest.readme import judges_text
 from kakurenbo.contest.results import DISQUALIFIED, FAILED, MISSING, NO_AWARDS, PUBLISHED, REFUSED
-from kakurenbo.core.messages import LANGUAGES, render, retold
+from kakurenbo.core.messages import LANGUAGES, render, translated
 from kakurenbo.reports.document import (
     AttackEntry,
     Document,
@@ -19,7 +19,7 @@ from kakurenbo.reports.document import (
     ReleaseEntry,
     RoundEntry,
 )
-from kakurenbo.reports.numbers import counted, estimated, figure, measured_texts, share, times
+from kakurenbo.reports.numbers import counted, estimated, figure, measured_texts, share, times, word
 from kakurenbo.reports.rounds import was_judged
 
 _MAX_NAMES = 3
@@ -72,7 +72,7 @@ class _Writer:
             yield self._say("verdict.no_attack")
 
     def _state(self, release: ReleaseEntry) -> Iterator[str]:
-        cause = retold(release.cause, self.language)
+        cause = translated(release.cause, self.language)
         if release.is_below_threshold:
             failed = [self._measured(release, measured) for measured in release.failed_measurements]
             yield self._in_repeats("verdict.below_threshold", release, failed=failed)
@@ -330,7 +330,7 @@ def _within_chance(document: Document) -> Iterator[str]:
 
 def note_text(line: RankingLine, below_threshold: Collection[str], language: str) -> str:
     """Return the note of a ranking line; a team that is out by a threshold alone is not called disqualified."""
-    note = retold(line.note, language)
+    note = word(line.note, language)
     if line.team not in below_threshold:
         return note
     disqualified = render("state.disqualified", {}, language).message

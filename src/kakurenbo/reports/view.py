@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kakurenbo.core.messages import is_known, render, retold
+from kakurenbo.core.messages import is_known, render
 from kakurenbo.reports.document import (
     Document,
     MeasureEntry,
@@ -38,8 +38,7 @@ class View:
 
     def word(self, text: str) -> str:
         """Translate a word or a sentence of the document where the catalogue has it."""
-        known = word(text, self.language)
-        return known if known != text else retold(text, self.language)
+        return word(text, self.language)
 
     def say_or(self, code: str, otherwise: str) -> str:
         """Return a message, or another text where the catalogue has none."""

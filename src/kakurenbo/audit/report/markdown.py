@@ -30,7 +30,7 @@ from kakurenbo.audit.report.words import (
     verdict_sentence,
 )
 from kakurenbo.audit.result import AuditResult, Risk
-from kakurenbo.core import summed_up
+from kakurenbo.core import group_notices
 from kakurenbo.core.messages import escaped
 from kakurenbo.reports.numbers import count
 
@@ -217,7 +217,7 @@ def _method(result: AuditResult) -> Iterator[str]:
     if tests := self_test_rows(result):
         yield from ("", f"### {safe(said('self_tests'))}", "", safe(said("self_tests_hint")), "")
         yield from table(_heads("self_test", "attack", "read", "expected", "standing"), tests)
-    for notice in summed_up(result.notices):
+    for notice in map(str, group_notices(result.notices)):
         yield from ("", safe(notice))
 
 

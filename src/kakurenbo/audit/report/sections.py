@@ -39,7 +39,7 @@ from kakurenbo.audit.report.words import (
     threats,
 )
 from kakurenbo.audit.result import AuditResult, ExposedRecord, Risk, ThreatRow
-from kakurenbo.core import summed_up
+from kakurenbo.core import group_notices
 from kakurenbo.reports.numbers import count
 
 _LISTED = 8  # exposed records that are shown at once
@@ -338,7 +338,7 @@ def method_section(result: AuditResult) -> list[str]:
             paragraph(said("self_tests_hint")),
             element("div", table, class_="panel"),
         ]
-    notices = [paragraph(notice, "note") for notice in summed_up(result.notices)]
+    notices = [paragraph(str(notice), "note") for notice in group_notices(result.notices)]
     return [*parts, *notices]
 
 

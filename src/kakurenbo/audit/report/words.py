@@ -20,7 +20,7 @@ from kakurenbo.audit.result import (
     ThreatRow,
 )
 from kakurenbo.contest import Unit
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.messages import text
 from kakurenbo.reports.numbers import count, figure, shown_value
 
 LOOKS = {WITHIN: "good", ABOVE: "bad"}
@@ -42,9 +42,7 @@ def said(code: str, **parameters: object) -> str:
 
 def named(kind: str, name: str) -> str:
     """A risk, threat, attack ... in words; one that nobody has words for stays as it is."""
-    return text_or(
-        f"audit.report.{kind}.{name}", text_or(f"audit.{kind}.{name}", name.replace("_", " "))
-    )
+    return text(f"audit.report.{kind}.{name}", text(f"audit.{kind}.{name}", name.replace("_", " ")))
 
 
 def listing(parts: Iterable[str]) -> str:

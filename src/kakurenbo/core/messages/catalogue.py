@@ -16,11 +16,11 @@ import io
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -69,6 +69,10 @@ class Message:
             return wording.message
         return render("problem.sentence", wording._asdict(), spoken).message
 
+    def stored(self) -> StoredText:
+        """Return the English text, as files hold it, with this message."""
+        return StoredText(self.text("en"), Message(self.code, _plain(self.params)))
+
     def as_json(self) -> dict[str, Any]:
         """Return the message as documents and databases store it."""
         return {"code": self.code, "params": _plain(self.params)}
@@ -83,36 +87,101 @@ class Message:
 
 
 def _plain(value: Any) -> Any:
+    """Return a parameter as JSON has it."""
     if isinstance(value, Message):
         return value.as_json()
+    if isinstance(value, StoredText):
+        return value.message.as_json()
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
-    return value if isinstance(value, str | int | float | None) else str(value)
+    if hasattr(value, "item"):  # a number of NumPy
+        value = value.item()
+    return value if isinstance(value, int | float | None) else str(value)
 
 
-def stored(*texts: str | Message) -> dict[str, Message]:
-    """Return the messages among texts by their English, as documents hold them beside it.
+class StoredText(str):
+    """English text of a message, as files hold it, that still has its message.
+
+    Files keep the text under the key that readers know, and code and parameters beside it (:func:`messages_of`).
 
     Examples
     --------
-    >>> stored("a name", Message("problem.input"))
+    >>> text = Message("problem.input").stored()
+    >>> text, text.message
+    ('input', Message(code='problem.input', params={}))
+    """
+
+    message: Message
+
+    def __new__(cls, english: str, message: Message) -> StoredText:
+        text = super().__new__(cls, english)
+        text.message = message
+        return text
+
+    def __getnewargs__(self) -> tuple[str, Message]:  # type: ignore[override]
+        return str(self), self.message
+
+
+def messages_of(*values: Any) -> dict[str, Message]:
+    """Return the messages of stored texts, in mappings and sequences too, by their English.
+
+    Examples
+    --------
+    >>> messages_of("a name", [Message("problem.input").stored()])
     {'input': Message(code='problem.input', params={})}
     """
-    return {text.text("en"): text for text in texts if isinstance(text, Message)}
+    found: dict[str, Message] = {}
+    for value in values:
+        if isinstance(value, StoredText):
+            found[str(value)] = value.message
+        elif isinstance(value, Mapping):
+            found |= messages_of(*value.values())
+        elif isinstance(value, list | tuple):
+            found |= messages_of(*value)
+    return found
 
 
-def translated(english: str, messages: Mapping[str, Message], language: str = "") -> str:
-    """Return a text of a document in a language; one that was stored without its message stays English.
+def with_message(english: str, messages: Mapping[str, Any]) -> str:
+    """Return a text that was read from a file with its message, if the file has one."""
+    message = messages.get(english)
+    if message is None:
+        return english
+    known = message if isinstance(message, Message) else Message.from_json(message)
+    return StoredText(english, known)
+
+
+def join_stored(texts: Iterable[str], separator: str = ", ") -> str:
+    """Join the texts that are not empty; the messages of stored ones are kept.
 
     Examples
     --------
-    >>> translated("input", stored(Message("problem.input")), "ja")
+    >>> joined = join_stored([Message("problem.input").stored(), "a name"])
+    >>> joined, translated(joined, "ja")
+    ('input, a name', '入力, a name')
+    """
+    joined = ""
+    for text in filter(None, texts):
+        if not joined:
+            joined = text
+        elif isinstance(joined, StoredText) or isinstance(text, StoredText):
+            pair = Message("text.pair", {"first": joined, "by": separator, "then": text})
+            joined = pair.stored()
+        else:
+            joined = f"{joined}{separator}{text}"
+    return joined
+
+
+def translated(text: str, language: str = "") -> str:
+    """Return a stored text in a language; one without its message stays as it is.
+
+    Examples
+    --------
+    >>> translated(Message("problem.input").stored(), "ja")
     '入力'
     """
-    message = messages.get(english)
-    return english if message is None else message.text(language)
+    return text.message.text(language) if isinstance(text, StoredText) else text
 
 
 def language() -> str:
@@ -165,41 +234,17 @@ def speaking_to(language: str) -> Iterator[None]:
         _language.reset(token)
 
 
-def spoken_in(language: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Run a function in one language whatever the current one is: for what is stored."""
-
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            with speaking(language):
-                return function(*args, **kwargs)
-
-        return call
-
-    return decorate
-
-
-def text(code: str, /, **params: Any) -> str:
-    """Return the message of a code in the current language.
+def text(code: str, default: str | None = None, /, **params: Any) -> str:
+    """Return the message of a code in the current language, or ``default`` if there is none.
 
     Examples
     --------
-    >>> text("problem.input")
-    'input'
+    >>> text("problem.input"), text("anonymizers.of_a_plugin", "Its docstring.")
+    ('input', 'Its docstring.')
     """
+    if default is not None and not (is_known(code, language()) or is_known(code, _FALLBACK)):
+        return default
     return render(code, params, language()).message
-
-
-def text_or(code: str, otherwise: str) -> str:
-    """Return the message of a code in the current language, or another text if there is none.
-
-    Examples
-    --------
-    >>> text_or("anonymizers.of_a_plugin", "Its docstring.")
-    'Its docstring.'
-    """
-    found = _template(code, language())
-    return otherwise if found is None else found
 
 
 def is_known(code: str, language: str) -> bool:
@@ -315,6 +360,8 @@ def escaped(text: str) -> str:
 def _shown(value: Any, language: str) -> Any:
     if isinstance(value, Mapping):  # a message that was stored within another
         value = Message.from_json(value)
+    if isinstance(value, StoredText):
+        value = value.message
     if isinstance(value, Message):
         return _Text(value.text(language))
     if isinstance(value, str):

@@ -7,9 +7,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from kakurenbo.core.messages import LANGUAGES, language, retold
+from kakurenbo.core.messages import LANGUAGES, translated
 from kakurenbo.judge.accounts.models import User
 from kakurenbo.judge.scoring import queries
+from kakurenbo.judge.scoring.texts import problem_words
 from kakurenbo.judge.submissions.models import Submission
 
 
@@ -29,7 +30,7 @@ def judging_of(submission: Submission, user: User) -> dict[str, Any]:
         *(problem for one in refused for problem in one["problems"]),
     ]
     if "cause" in found:
-        found["cause"] = retold(found["cause"])
+        found["cause"] = translated(found["cause"])
     if "notices" in found:
         found["notices"] = [_notice(one) for one in found["notices"]]
     return {
@@ -43,11 +44,11 @@ def judging_of(submission: Submission, user: User) -> dict[str, Any]:
 def _notice(said: str | Mapping[str, Any]) -> str:
     """Something that was put right, as a line: of a release a sentence already, of guesses a problem with its words."""
     if isinstance(said, str):
-        return retold(said)
-    words: str = said[language()]["message"]
+        return translated(said)
+    words = problem_words(said).message
     return f"{said['file']}: {words}" if said["file"] else words
 
 
 def _in_one_language(problem: Mapping[str, Any]) -> dict[str, Any]:
-    place = {name: value for name, value in problem.items() if name not in LANGUAGES}
-    return {**place, **problem[language()]}
+    place = {name: value for name, value in problem.items() if name not in (*LANGUAGES, "params")}
+    return {**place, **problem_words(problem)._asdict()}

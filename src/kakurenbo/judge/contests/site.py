@@ -51,7 +51,7 @@ def results_document(contest: Contest) -> Document | None:
     if snapshot is None:
         made_anew(contest)
         return None
-    document = msgspec.convert(snapshot.document, Document)
+    document = msgspec.convert(snapshot.document, Document).with_messages()
     last = contest.rounds.exclude(facts={}).last()
     settings = {} if last is None else last.facts.get("settings", {})
     return replace(document, manifest={"contest": {"title": contest.title, "settings": settings}})

@@ -13,13 +13,13 @@ from django.utils.safestring import SafeString, mark_safe
 
 from kakurenbo.contest import Credit, Figure, RoundResults, Unit
 from kakurenbo.contest.results import DISQUALIFIED, team_of
-from kakurenbo.core.messages import language, retold, text, text_or
+from kakurenbo.core.messages import language, text, translated, with_message
 from kakurenbo.judge.contests.models import Contest, Team
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.pages.shown import RANKINGS, ranking_title
 from kakurenbo.judge.scoring.models import StandingSnapshot
 from kakurenbo.reports import Document, figures
-from kakurenbo.reports.numbers import apart, figure, share
+from kakurenbo.reports.numbers import apart, figure, share, word
 
 _OWN_STYLE = re.compile(r"<\?xml.*?\?>\s*|<style>.*?</style>", re.DOTALL)
 
@@ -90,9 +90,13 @@ def boards(contest: Contest, snapshot: StandingSnapshot, own: Team | None) -> li
     declared = rules_of(contest).figures
     found = []
     causes = _causes(snapshot)
+    messages = snapshot.standings.get("messages", {})
     for name in RANKINGS:
         what = declared.get(name, Figure())
-        lines = [_line(line, what, names, own, causes) for line in snapshot.standings.get(name, [])]
+        lines = [
+            _line(line, what, names, own, causes, messages)
+            for line in snapshot.standings.get(name, [])
+        ]
         found.append(Board(name, ranking_title(name), what.definitions.get(language(), ""), lines))
     return found
 
@@ -147,7 +151,7 @@ def parts(contest: Contest, snapshot: StandingSnapshot) -> Parts | None:
     ]
     cells = zip(*columns, strict=True)
     return Parts(
-        [text_or(f"table.of.{name}", name) for name in figures_],
+        [text(f"table.of.{name}", name) for name in figures_],
         [
             (target, names.get(team_of(target), ""), list(row))
             for target, row in zip(tables, cells, strict=True)
@@ -166,7 +170,7 @@ def _drawn(pk: int, spoken: str) -> list[Chart]:  # noqa: ARG001 - pictures have
     if found is None:  # standings were made anew since the page read them: it will read those
         return []
     try:
-        document = msgspec.convert(found.document, Document)
+        document = msgspec.convert(found.document, Document).with_messages()
     except (
         msgspec.ValidationError
     ):  # an earlier version made it; the next standings have pictures again
@@ -202,7 +206,12 @@ def _causes(snapshot: StandingSnapshot) -> dict[str, str]:
         for release in one["releases"].values()
         if release["state"] == DISQUALIFIED
     ]
-    return {release["team"]: retold(release["cause"]) for release in releases if release["cause"]}
+    messages = snapshot.document.get("messages", {})
+    return {
+        release["team"]: translated(with_message(release["cause"], messages))
+        for release in releases
+        if release["cause"]
+    }
 
 
 def _line(
@@ -211,11 +220,13 @@ def _line(
     names: Mapping[str, str],
     own: Team | None,
     causes: Mapping[str, str],
+    messages: Mapping[str, Any],
 ) -> Line:
     score = line.get("shown") or (
         "–" if line["score"] is None else figure(line["score"], what.unit)
     )
     team, note = line["team"], line.get("note", "")
+    said = word(with_message(note, messages))
     cause = causes.get(team, "") if DISQUALIFIED in note else ""
     return Line(
         line["rank"],
@@ -223,7 +234,7 @@ def _line(
         names.get(team) or sample_name(team),
         score,
         line["score"],
-        f"{retold(note)}: {cause}" if cause else retold(note),
+        f"{said}: {cause}" if cause else said,
         own is not None and team == own.number,
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from django import forms
 
-from kakurenbo.core.messages import text_or
+from kakurenbo.core.messages import text
 from kakurenbo.judge.contests.models import Entry, Phase
 from kakurenbo.judge.contests.rulebooks import declared_phase
 from kakurenbo.judge.scoring.models import RoundFile
@@ -73,8 +73,8 @@ class FilledForm(forms.Form):
         )
 
     def _worded(self, path: Path, end: str, otherwise: str) -> str:
-        shorter = text_or(f"form.{self._rulebook}.{path[-1]}{end}", otherwise)
-        return text_or(f"form.{self._rulebook}.{'.'.join(path)}{end}", shorter)
+        shorter = text(f"form.{self._rulebook}.{path[-1]}{end}", otherwise)
+        return text(f"form.{self._rulebook}.{'.'.join(path)}{end}", shorter)
 
     def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields by the part of the file that they are in."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from kakurenbo.contest import Figure, Threshold
-from kakurenbo.core.messages import language, retold
+from kakurenbo.core.messages import language, translated
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.rulebooks import rules_of
 from kakurenbo.judge.pages.rejudged import changed_lines
+from kakurenbo.judge.scoring.texts import problem_words
 from kakurenbo.reports.numbers import against, figure, shown_value
 
 
@@ -59,7 +60,7 @@ def judged_context(contest: Contest, judged: Mapping[str, Any]) -> dict[str, Any
     ]
     total = judged.get("total", 0) + sum(one["total"] for one in refused)
     return {
-        "cause": retold(judged.get("cause", "")) if not problems else "",
+        "cause": translated(judged.get("cause", "")) if not problems else "",
         "problems": [_problem(one) for one in problems],
         "problem_total": total,
         "problems_left": total - sum(problem.get("count", 1) for problem in problems),
@@ -74,12 +75,12 @@ def judged_context(contest: Contest, judged: Mapping[str, Any]) -> dict[str, Any
 
 def _notice(said: str | Mapping[str, Any]) -> str:
     """Something that was put right: a sentence of a release's record, or a problem with its words."""
-    return retold(said) if isinstance(said, str) else _problem(said).message
+    return translated(said) if isinstance(said, str) else _problem(said).message
 
 
 def _problem(said: Mapping[str, Any]) -> ProblemRow:
-    words = said.get(language()) or said["en"]
-    return ProblemRow(said["file"], said["row"], said["column"], words["message"], words["fix"])
+    words = problem_words(said)
+    return ProblemRow(said["file"], said["row"], said["column"], words.message, words.fix)
 
 
 def _measurements(contest: Contest, measured: Sequence[Mapping[str, Any]]) -> list[MeasureRow]:

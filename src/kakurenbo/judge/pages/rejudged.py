@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kakurenbo.core.messages import language, retold, text
+from kakurenbo.core.messages import text, translated, with_message
 from kakurenbo.judge.pages.boards import sample_name
 from kakurenbo.judge.pages.shown import ranking_title
+from kakurenbo.judge.scoring.texts import problem_words
 
 _ALL = ""
 _SHOWN_OF_A_FINGERPRINT = 12
@@ -123,10 +124,10 @@ def _wrong(said: Mapping[str, Any] | None) -> str:
     if said is None:
         return text("page.rejudge_no_problem")
     if "cause" in said:
-        return retold(said["cause"])
+        return translated(with_message(said["cause"], said.get("messages", {})))
     place = ":".join(str(one) for one in (said["file"], said["row"]) if one)
-    words = (said.get(language()) or said["en"])["message"]
-    return f"{place}: {words}" if place else str(words)
+    words = problem_words(said).message
+    return f"{place}: {words}" if place else words
 
 
 def _fingerprint(scorer: str | None) -> str:

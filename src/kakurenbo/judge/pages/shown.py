@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from kakurenbo.contest import ANONYMIZE, ATTACK, Counting
 from kakurenbo.contest import Phase as Declared
-from kakurenbo.core.messages import retold, text, text_or
+from kakurenbo.core.messages import text, translated
 from kakurenbo.judge.contests import queries
 from kakurenbo.judge.contests.models import Contest, Entry, Phase, PhaseState, Team, Visibility
 from kakurenbo.judge.pages.spans import in_words
@@ -86,7 +86,7 @@ def job_rows(queue: Iterable[QueuedJob]) -> list[JobRow]:
             _about(one.job),
             in_words(one.age),
             one.job.worker,
-            retold(one.job.cause),
+            translated(one.job.cause),
         )
         for one in queue
     ]
@@ -211,7 +211,7 @@ def ranking_title(name: str) -> str:
     return (
         text(f"page.ranking.{name}")
         if name in RANKINGS
-        else text_or(f"award.{name}", name.replace("_", " "))
+        else text(f"award.{name}", name.replace("_", " "))
     )
 
 

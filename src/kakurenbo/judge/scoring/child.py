@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kakurenbo.core.messages import render
+from kakurenbo.core.messages import Message, StoredText, with_message
 
 REQUEST, RESULT, SUBMITTED, OUT, HANDOUT = (
     "request.json",
@@ -264,7 +264,7 @@ def _result_in(folder: Path, told: Mapping[str, Any]) -> dict[str, Any]:
         result: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
         if "error" not in result:
             return result
-        raise ChildDied(result["error"])
+        raise ChildDied(with_message(result["error"], result.get("messages", {})))
     elapsed = f"{told['seconds']:.1f}"
     if told.get("timed_out"):
         raise ChildDied(cause("scoring.too_slow", seconds=round(told["seconds"])))
@@ -273,6 +273,6 @@ def _result_in(folder: Path, told: Mapping[str, Any]) -> dict[str, Any]:
     raise ChildDied(cause("scoring.ended_with_code", code=told["exit"], elapsed=elapsed))
 
 
-def cause(code: str, /, **parameters: Any) -> str:
-    """Why a job waits again or is put aside, as it is kept: in English, and told in the language of whoever looks."""
-    return render(code, parameters, "en").message
+def cause(code: str, /, **parameters: Any) -> StoredText:
+    """Return why a job waits again or is put aside, as it is stored."""
+    return Message(code, parameters).stored()

@@ -124,8 +124,10 @@ def _found_wrong(judging: Judging | None) -> dict[str, Any] | None:
         *result.get("problems", []),
         *(problem for one in result.get("refused", []) for problem in one["problems"]),
     ]
-    cause = result.get("record", {}).get("cause", "")
-    first: dict[str, Any] | None = problems[0] if problems else {"cause": cause} if cause else None
+    record = result.get("record", {})
+    first: dict[str, Any] | None = problems[0] if problems else None
+    if first is None and record.get("cause"):
+        first = {"cause": record["cause"], "messages": record.get("messages", {})}
     return first
 
 

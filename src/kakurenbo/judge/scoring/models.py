@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from kakurenbo.judge.contests.models import Contest, Entry, Round
 from kakurenbo.judge.ordered_json import OrderedJSONField
+from kakurenbo.judge.scoring.texts import StoredTextField
 from kakurenbo.judge.submissions.models import Blob, Submission
 
 
@@ -177,7 +178,7 @@ class Job(models.Model):
     lease = models.UUIDField(null=True)
     lease_until = models.DateTimeField(null=True)
     worker = models.CharField(max_length=100, blank=True)
-    cause = models.TextField(blank=True)
+    cause = StoredTextField(blank=True)
     again = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)

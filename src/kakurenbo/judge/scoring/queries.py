@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
+from kakurenbo.core.messages import with_message
 from kakurenbo.judge.contests import permissions
 from kakurenbo.judge.contests.models import Contest, PhaseState, Round
 from kakurenbo.judge.contests.permissions import Anybody
@@ -104,14 +105,16 @@ def scores(submission: Submission, user: Anybody, now: datetime) -> dict[str, An
         told |= judging.result
         return {**told, "earned": _earned(submission)} if ended else told
     record = judging.result["record"]
+    messages = record.get("messages", {})  # none in what an earlier version stored
     told |= {
         "state": record["state"],
-        "cause": record["cause"],
+        "cause": with_message(record["cause"], messages),
         "problems": judging.result["problems"],
     }
     told |= {"total": judging.result["total"]}
     if figures:
-        told |= {"measurements": record["measurements"], "notices": record["notices"]}
+        notices = [with_message(notice, messages) for notice in record["notices"]]
+        told |= {"measurements": record["measurements"], "notices": notices}
     return told
 
 

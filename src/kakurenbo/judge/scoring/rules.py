@@ -156,14 +156,14 @@ def died(lease: Lease, cause: str, now: datetime) -> None:
             return
         if job.submission is not None and job.kind == JobKind.JUDGE:
             submissions.parked(job.submission)
-        record(job.contest, "job.parked", {**_described(job), "cause": cause})
+        record(job.contest, "job.parked", {**_described(job), "cause": str(cause)})
     _log.error("a job is put aside; the organizers' page says why", extra=_logged(job))
 
 
 def park(job: Job, cause: str) -> None:
     """Put a job aside that came to its end without what it was for, as part of the caller's transaction; the log says so."""
     Job.objects.filter(pk=job.pk).update(state=JobState.PARKED, cause=cause)
-    record(job.contest, "job.parked", {**_described(job), "cause": cause})
+    record(job.contest, "job.parked", {**_described(job), "cause": str(cause)})
     _log.warning("a job is put aside; the organizers' page says why", extra=_logged(job))
 
 

@@ -22,11 +22,12 @@ from kakurenbo.contest.engine import (
     sample_attack,
 )
 from kakurenbo.contest.preparation import PublishedTargets
-from kakurenbo.contest.records import ReleaseRecord, isolate
+from kakurenbo.contest.records import ReleaseRecord, describe_error, isolate
 from kakurenbo.contest.rounds import judge_team
 from kakurenbo.contest.submissions import list_submission
 from kakurenbo.core import InputError, Source, read_file, write_folder
 from kakurenbo.core.errors import KakurenboError
+from kakurenbo.core.messages import messages_of
 from kakurenbo.core.rng import fresh_seed, stream
 from kakurenbo.judge.scoring.child import HANDOUT, OUT, REQUEST, RESULT, SUBMITTED
 from kakurenbo.proofs.judging import (
@@ -54,9 +55,10 @@ def run(step: str, folder: Path) -> None:
             "fingerprint": fingerprint(request),
         }
     except Exception as error:
-        result = {"error": _told(error)}
+        told = _told(error)
+        result = {"error": told, "messages": messages_of(told)}
     whole = folder / f"{RESULT}.part"
-    whole.write_bytes(msgspec.json.encode(result).replace(*UNSTORABLE))
+    whole.write_bytes(msgspec.json.encode(result, enc_hook=str).replace(*UNSTORABLE))
     whole.rename(folder / RESULT)
 
 
@@ -210,7 +212,7 @@ def _write_out(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST_ERROR]
+    return describe_error(error, _LONGEST_ERROR)
 
 
 def _accepted(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -125,11 +125,11 @@ class Worker:
             if (
                 not store.has_room()
             ):  # of which it may have died: the next one has a better chance when there is some
-                rules.wait_again(lease, str(death))
+                rules.wait_again(lease, death.args[0])
             else:
-                rules.died(lease, str(death), rules.database_now())
+                rules.died(lease, death.args[0], rules.database_now())
         except (NotYet, Stopped) as reason:
-            rules.postpone(lease, str(reason))
+            rules.postpone(lease, reason.args[0])
         except LeaseLost:
             _log.warning("job %s was taken over by another worker", job_id)
         except _PASSING as error:

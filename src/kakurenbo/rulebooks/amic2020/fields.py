@@ -12,6 +12,7 @@ from kakurenbo.contest import Figure, Player, Unit
 from kakurenbo.contest.measure import with_meanings
 from kakurenbo.rulebooks.amic2020.files import GUESSES
 from kakurenbo.rulebooks.amic2020.scores import POINTS
+from kakurenbo.rulebooks.amic2020.utility import INCOME_CLASSES
 
 _SIMILARITY = Figure(Unit.SIMILARITY, 1)
 _UNBOUNDED = Figure(Unit.SIMILARITY)  # a reciprocal: equal tables have an infinite one
@@ -21,23 +22,14 @@ FIGURES = with_meanings(
     "amic2020",
     {
         "histogram": _SIMILARITY,
-        "vcm": _UNBOUNDED,
-        "vcm_edition1": _UNBOUNDED,
-        "vcm_edition2": _UNBOUNDED,
-        "dta_relationship": _SIMILARITY,
-        "dta_income": _SIMILARITY,
-        "dta_income_le50k": _SIMILARITY,
-        "dta_income_gt50k": _SIMILARITY,
+        **dict.fromkeys(("vcm", "vcm_edition1", "vcm_edition2"), _UNBOUNDED),
+        **dict.fromkeys(("dta_relationship", "dta_income", *INCOME_CLASSES.values()), _SIMILARITY),
         "max_histogram_error": Figure(Unit.SHARE),
         "max_correlation_difference": Figure(Unit.DISTANCE),
-        "k": Figure(Unit.COUNT),
-        "l": Figure(Unit.COUNT),
-        "l_entropy": Figure(Unit.NUMBER),
-        "epsilon": Figure(Unit.NUMBER),
-        "Pk": Figure(Unit.NUMBER),
+        **dict.fromkeys(("k", "l"), Figure(Unit.COUNT)),
+        **dict.fromkeys(("l_entropy", "epsilon", "Pk"), Figure(Unit.NUMBER)),
         "t": Figure(Unit.DISTANCE),
-        "delta_presence": Figure(Unit.SHARE),
-        "delta_absence": Figure(Unit.SHARE),
+        **dict.fromkeys(("delta_presence", "delta_absence"), Figure(Unit.SHARE)),
         "hits": Figure(Unit.COUNT, GUESSES),
         "anonymization": _POINTS,
         "attack": _POINTS,

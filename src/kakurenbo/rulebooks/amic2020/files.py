@@ -6,22 +6,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kakurenbo.attacks.membership import MembershipKnowledge
-from kakurenbo.contest import Anonymizer, AnyRulebook, ContestFolder, FilePattern
-from kakurenbo.contest.bases import MembershipAnswer, read_rows
+from kakurenbo.contest import ContestFolder, FilePattern
+from kakurenbo.contest.bases import MembershipAnswer, TeamTable, read_rows
 from kakurenbo.contest.folders import TARGET
-from kakurenbo.core import (
-    InputError,
-    Layout,
-    Severity,
-    Source,
-    Table,
-    gather,
-    read_table,
-)
-from kakurenbo.core.errors import UsageError
-from kakurenbo.data.adult import SCHEMA
-from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, Questionnaire, read_questionnaire
+from kakurenbo.core import Source, Table
+from kakurenbo.rulebooks import sources
+from kakurenbo.rulebooks.amic2020.questionnaire import MAX_BYTES, Questionnaire
 
 GUESSES = 100  # rows of B that an attacker names per target
 TRIAL = "trial"
@@ -66,21 +56,15 @@ SCALES = {"full": Scale(100_000, 15_060), "small": Scale(10_000, 1_506)}
 
 
 @dataclass(frozen=True, eq=False)
-class Handout:
-    """What anonymizer i is given: its sample C_i and the rows that the trees are tested on (None where they are not there)."""
+class Handout(TeamTable):
+    """Data of anonymizer i: its sample C_i, and the rows that the trees are tested on if they are known."""
 
-    team: str
-    sample: Table
     test: Table | None
-
-    @property
-    def table(self) -> Table:
-        return self.sample
 
 
 @dataclass(frozen=True, eq=False)
 class Submission:
-    """A valid D_i and the team's questionnaire."""
+    """Valid D_i and the team's questionnaire."""
 
     table: Table
     questionnaire: Questionnaire
@@ -119,66 +103,19 @@ def team_in(name: str) -> str:
     return match[1] if match else ""
 
 
-def is_named(template: str, source: Source) -> bool:
-    """Return whether a file has such a name, with or without a team number, packed or not."""
-    patterns = (FilePattern(template), FilePattern(without_team(template)))
-    return any(pattern.parse(source.name) is not None for pattern in patterns)
+def name_patterns(template: str) -> tuple[FilePattern, FilePattern]:
+    """Return names with and without a team number."""
+    return FilePattern(template), FilePattern(without_team(template))
 
 
 def find_file(folder: ContestFolder, template: str) -> Source:
     """Return the file that was given, or the only one of such a name in a folder."""
-    if folder.file is not None:
-        return folder.file
-    found = [source for source in folder.sources if is_named(template, source)]
-    if len(found) == 1:
-        return found[0]
     name = without_team(template).replace("{round}", "ROUND")
-    raise InputError.of(
-        "amic2020.not_one_file",
-        folder.name,
-        severity=Severity.MALFORMED,
-        count=len(found),
-        name=name,
-    )
+    patterns = name_patterns(template)
+    return sources.find_file(folder, "amic2020.not_one_file", *patterns, name=name)
 
 
-# -- what attackers know -------------------------------------------------------------------------------------------------
-
-
-def read_knowledge(
-    rulebook: type[AnyRulebook], sources: list[Source], declared: Anonymizer | None
-) -> MembershipKnowledge:
-    """Read B, D and the questionnaire, from the files of ``targets/NN`` and ``attackers`` or from single files, B first.
-
-    A ``declared`` method takes the place of the one in the questionnaire.
-    """
-    population_file, release_file, form_file = _sort_files(sources)
-    layout, form = Layout(min_rows=1), Questionnaire()
-    with gather() as problems:
-        population = problems.of(read_table, population_file, SCHEMA, layout)
-        release = problems.of(read_table, release_file, SCHEMA, layout)
-        if form_file is not None:
-            form = problems.of(read_questionnaire, form_file, rulebook, published=True)
-    if len(population) < GUESSES:
-        raise UsageError("error.amic2020_rows", at=population_file.name, rows=GUESSES)
-    method = declared or form.method()
-    mechanism = method.mechanism(release) if method is not None else None
-    return MembershipKnowledge(population, release, GUESSES, mechanism, method)
-
-
-def _sort_files(sources: list[Source]) -> tuple[Source, Source, Source | None]:
-    """Return B, D and the questionnaire: by their names where these tell, else B first."""
-    forms = [source for source in sources if source.name.removesuffix(".gz").endswith(".json")]
-    tables = [source for source in sources if source not in forms]
-    if len(tables) != 2 or len(forms) > 1:
-        raise UsageError("error.amic2020_files")
-    population, release = tables
-    if is_named(RELEASE.template, population) and is_named(POPULATION, release):
-        population, release = release, population
-    return population, release, forms[0] if forms else _published_form(release)
-
-
-def _published_form(release: Source) -> Source | None:
+def published_form(release: Source) -> Source | None:
     """Return the questionnaire beside a release that is given as a single file of a published target."""
     if not isinstance(release.origin, Path):
         return None

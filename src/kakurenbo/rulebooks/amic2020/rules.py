@@ -35,6 +35,7 @@ from kakurenbo.contest.bases import rows_bytes
 from kakurenbo.core import (
     InputError,
     Layout,
+    Moments,
     Problem,
     Severity,
     Source,
@@ -47,16 +48,10 @@ from kakurenbo.core import (
 from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.core.messages import Message
 from kakurenbo.data.adult import SCHEMA, read_census
+from kakurenbo.data.generators import GENERATORS, fidelity, generate, sample_rows_at
 from kakurenbo.methods.parameters import parameter
+from kakurenbo.rulebooks.amic2020 import claims, files, scores, utility
 from kakurenbo.rulebooks.amic2020 import data as questioner
-from kakurenbo.rulebooks.amic2020 import files, scores, utility
-from kakurenbo.rulebooks.amic2020.claims import (
-    SECRET,
-    computed_claims,
-    exaggerated,
-    exaggerated_presence,
-    privacy_scores,
-)
 from kakurenbo.rulebooks.amic2020.fields import DEFAULT_PLAYERS, FIGURES
 from kakurenbo.rulebooks.amic2020.files import Answer, Handout, Submission
 from kakurenbo.rulebooks.amic2020.questionnaire import (
@@ -65,6 +60,7 @@ from kakurenbo.rulebooks.amic2020.questionnaire import (
     form_bytes,
     read_questionnaire,
 )
+from kakurenbo.rulebooks.sources import is_named
 
 PRIVACY_OPTIONS = ("known", "secret", "population")
 _CONTEST = (
@@ -185,36 +181,38 @@ class Amic2020(MembershipContest):
         "columns an attacker knows, for k, l and t",
         none="word.all_but_the_secret",
     )
-    secret: str = parameter(SECRET, "column that l and t protect", choices=SCHEMA.names)
+    secret: str = parameter(claims.SECRET, "column that l and t protect", choices=SCHEMA.names)
     population: str = parameter("", "file of B, for delta-presence", none="word.no_delta_presence")
 
     # -- options ---------------------------------------------------------------------------------------------------
 
     def under(self, facts: ContestFacts | None) -> Self:
-        """As the contest fixes it; but where another round or set of thresholds is asked for, its values hold."""
+        """Take the options of a contest; if another round or set of thresholds was chosen, its values hold."""
         if facts is None:
             return self
-        asked = any(
-            name in self.given
-            and getattr(self, name) != facts.settings.get(name, getattr(type(self), name))
-            for name in ("thresholds", "round")
-        )
-        dropped = utility.THRESHOLDS if asked else ()
-        settings = {name: value for name, value in facts.settings.items() if name not in dropped}
+        settings = {**facts.settings}
+        for name in self.given.intersection(("thresholds", "round")):
+            if getattr(self, name) != facts.settings.get(name, getattr(type(self), name)):
+                for threshold in utility.THRESHOLDS:
+                    settings.pop(threshold, None)
         return super().under(replace(facts, settings=settings))
+
+    def _chosen_thresholds(self) -> dict[str, float | str | None]:
+        """Return every threshold as it was set, else by the text of the rules or as the round was played."""
+        by_text = self.thresholds == utility.RULES_2020
+        defaults = utility.PRELIMINARY if by_text else utility.ROUND_THRESHOLDS[self.round]
+        values: dict[str, float | str | None] = {}
+        for name in utility.THRESHOLDS:
+            value = getattr(self, name)
+            if value is None:
+                value = defaults.get(name)
+            values[name] = value if value in (None, utility.OFF) else float(value)
+        return values
 
     def threshold_values(self) -> dict[str, float | None]:
         """Return what every figure that can decide must reach; None where it does not decide."""
-        given = {name: getattr(self, name) for name in utility.THRESHOLDS}
-        return utility.threshold_values(self.thresholds, self.round, given)
-
-    def _recorded_thresholds(self) -> dict[str, float | str | None]:
-        """Return every threshold as ``contest.json`` records it: ``off`` stays, since None is the round's own."""
-        values = self.threshold_values()
-        return {
-            name: utility.OFF if getattr(self, name) == utility.OFF else value
-            for name, value in values.items()
-        }
+        chosen = self._chosen_thresholds().items()
+        return {name: value if isinstance(value, float) else None for name, value in chosen}
 
     def conditions(self) -> tuple[Message, ...]:
         if self.min_rows is None or self.max_rows is None:
@@ -248,48 +246,57 @@ class Amic2020(MembershipContest):
     # -- the questioner prepares -----------------------------------------------------------------------------------
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
+        """Draw B = G(seed, A) and C_i = H(i, B)."""
         self.row_settings()
-        rows = files.SCALES[self.scale].population
-        if files.sample_size(rows, self.rate) < 1:
-            expected = f"a share of {rows:,} rows that is at least one row"
+        if files.sample_size(self._population_rows, self.rate) < 1:
+            expected = f"a share of {self._population_rows:,} rows that is at least one row"
             raise ParameterError("rate", expected, self.rate)
         return super().draw(seed, teams)
 
     def row_settings(self) -> dict[str, int]:
         """Return the row limits of a release, for samples of a tenth of the population."""
-        fewest, most = self.row_limits(files.SCALES[self.scale].population // 10)
+        fewest, most = self.row_limits(self._population_rows // 10)
         if fewest > most:
             raise ParameterError("max_rows", f"at least min_rows, which is {fewest:,}", most)
         return {"min_rows": fewest, "max_rows": most}
 
+    @property
+    def _population_rows(self) -> int:
+        return files.SCALES[self.scale].population
+
     def draw_population(self, rng: np.random.Generator) -> Table:
         personal = questioner.personal_data(self.data).personal
-        rows = files.SCALES[self.scale].population
-        return questioner.generate_population(personal, rows, rng, generator=self.generator)
+        return self._generate(personal, self._population_rows, rng)
+
+    def _generate(
+        self, personal: Table, rows: int, rng: np.random.Generator, *, distinct: bool = True
+    ) -> Table:
+        """Draw a table like A (gen.py)."""
+        generator = GENERATORS[self.generator]
+        return generate(generator, Moments.of(personal), rows, rng, distinct=distinct)
 
     def draw_members(self, population: Table, rng: np.random.Generator) -> Rows:
-        return questioner.draw_sample(len(population), self.rate, rng)
+        """Draw C_i, shuffled: in B's order a release that keeps the order of its rows would tell which row is which."""
+        return rng.permutation(sample_rows_at(self.rate, len(population), rng))
 
     def round_data(self, seed: int, population: Table, rows: Mapping[str, Rows]) -> RoundData:
         """Add test rows, a blank questionnaire, and in the trial what is secret in the other rounds."""
         drawn = super().round_data(seed, population, rows)
         source = questioner.personal_data(self.data)
-        test = questioner.tree_rows(source.test, files.SCALES[self.scale].test)
-        shared = {files.TEST_FILE: table_bytes(test)}
-        handouts = {
-            team: {**given, **shared, self.questionnaire_name(team): blank_form()}
-            for team, given in drawn.handouts.items()
-        }
-        if self.round == files.TRIAL:
-            for team, given in handouts.items():
-                given |= self._trial_files(seed, team, source, population, rows[team])
-        fidelity = questioner.fidelity_of(source.personal, population)
+        test = table_bytes(questioner.tree_rows(source.test, files.SCALES[self.scale].test))
+        handouts = {}
+        for team, sample in drawn.handouts.items():
+            form = {self.questionnaire_name(team): blank_form()}
+            handouts[team] = {**sample, files.TEST_FILE: test, **form}
+            if self.round == files.TRIAL:
+                handouts[team] |= self._trial_files(seed, team, source, population, rows[team])
+        closeness = fidelity(Moments.of(source.personal), population)
         return replace(
             drawn,
             handouts=handouts,
             data=source.facts(),
-            settings={**self.row_settings(), **self._recorded_thresholds(), "data": source.source},
-            report={"fidelity": fidelity.as_json()},
+            settings={**self.row_settings(), **self._chosen_thresholds(), "data": source.source},
+            report={"fidelity": closeness.as_json()},
         )
 
     def _trial_files(
@@ -309,28 +316,25 @@ class Amic2020(MembershipContest):
         self, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
         source = questioner.personal_data(self.data)
-        data = questioner.SOURCES[source.source]
-        return self._generate(source.personal, data, rows, rng, distinct)
+        return self._generated(source.personal, source.description, rows, rng, distinct)
 
     def generate_from(
         self, source: Source, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
-        return self._generate(read_census(source), source.name, rows, rng, distinct)
+        return self._generated(read_census(source), source.name, rows, rng, distinct)
 
-    def _generate(
+    def _generated(
         self, personal: Table, data: str, rows: int, rng: np.random.Generator, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
-        table = questioner.generate_population(
-            personal, rows, rng, generator=self.generator, distinct=distinct
-        )
-        fidelity = questioner.fidelity_of(personal, table)
-        return table_bytes(table), {"data": data, "fidelity": fidelity.as_json()}
+        table = self._generate(personal, rows, rng, distinct=distinct)
+        closeness = fidelity(Moments.of(personal), table)
+        return table_bytes(table), {"data": data, "fidelity": closeness.as_json()}
 
     def sample(
         self, source: Source, rate: float, rng: np.random.Generator
     ) -> tuple[bytes, Sequence[int]]:
         population = read_table(source, SCHEMA)
-        rows = questioner.draw_sample(len(population), rate, rng)
+        rows = replace(self, rate=rate).draw_members(population, rng)
         return table_bytes(population.take(rows)), rows.tolist()
 
     # -- an anonymizer's task --------------------------------------------------------------------------------------
@@ -339,22 +343,18 @@ class Amic2020(MembershipContest):
         folder = ContestFolder.of(folder)
         folder.check_exists()
         source = files.find_file(folder, files.SAMPLE)
+        test = Source.of(self.test) if self.test else folder.source(files.TEST_FILE)
         with gather() as problems:
             sample = problems.of(read_table, source, SCHEMA)
-            test = problems.of(self._read_test_rows, folder)
+            test_rows = problems.of(read_census, test) if test is not None else None
         facts = folder.facts(self.name)
         team = (facts.team if facts else "") or files.team_in(source.name) or "01"
-        return Handout(team, sample, test)
-
-    def _read_test_rows(self, folder: ContestFolder) -> Table | None:
-        """Read the rows for the trees, where they are named or lie in the folder of the sample."""
-        source = Source.of(self.test) if self.test else folder.source(files.TEST_FILE)
-        return read_census(source) if source is not None else None
+        return Handout(team, sample, test_rows)
 
     def repair(
         self, handout: Handout, release: Release, anonymizer: Anonymizer, rng: np.random.Generator
     ) -> Release:
-        return anonymizer.after(handout.sample, release, rng)
+        return anonymizer.after(handout.table, release, rng)
 
     def released(self, handout: Handout, submission: Submission) -> tuple[Handout, Release]:
         return handout, Release.of(submission.table)
@@ -372,9 +372,9 @@ class Amic2020(MembershipContest):
         self, handout: Handout, submission: Submission, attachments: Questionnaire
     ) -> Submission:
         """Take in the questionnaire, with a notice for each claim that the release does not bear out."""
-        file = self.questionnaire_name(handout.team)
-        add_notices(exaggerated(attachments, handout.sample, submission.table, file))
-        return Submission(submission.table, attachments)
+        file, release = self.questionnaire_name(handout.team), submission.table
+        add_notices(claims.exaggerated(attachments, handout.table, release, file))
+        return Submission(release, attachments)
 
     # -- utility estimation ----------------------------------------------------------------------------------------
 
@@ -387,11 +387,11 @@ class Amic2020(MembershipContest):
         notices: tuple[Problem, ...] = ()
         if test is None:
             public = questioner.personal_data(self.data)
-            test, source = public.test, {"source": questioner.SOURCES[public.source]}
+            test, params = public.test, {"source": public.description}
             code, file = "amic2020.no_test_rows", files.TEST_FILE
-            notices = (Problem(code, source, file, severity=Severity.NOTICE),)
+            notices = (Problem(code, params, file, severity=Severity.NOTICE),)
         figures = utility.measure(
-            handout.sample,
+            handout.table,
             submission.table,
             test,
             thresholds=self.threshold_values(),
@@ -406,41 +406,54 @@ class Amic2020(MembershipContest):
         population = None
         if self.population:
             population = read_table(Source.of(Path(self.population)), SCHEMA, Layout(min_rows=1))
-        scores = privacy_scores(
-            submission.questionnaire,
-            submission.table,
-            population=population,
-            known=self.known,
-            secret=self.secret,
+        form, release = submission.questionnaire, submission.table
+        return Utility(
+            claims.privacy_scores(
+                form, release, population=population, known=self.known, secret=self.secret
+            )
         )
-        return Utility(scores)
 
     def secret_measures(self, secrets: Secrets[Handout], submission: Submission) -> Utility:
         """Check a claimed delta-presence, which needs B; no figure of the rules needs a secret."""
-        file = self.questionnaire_name(secrets.team)
-        population = self.read_population(secrets)
+        file, population = self.questionnaire_name(secrets.team), self.read_population(secrets)
         form, table = submission.questionnaire, submission.table
-        return Utility({}, notices=exaggerated_presence(form, table, population, file))
+        return Utility({}, notices=claims.exaggerated_presence(form, table, population, file))
 
     # -- what attackers get ----------------------------------------------------------------------------------------
 
     def publish(self, secrets: Secrets[Handout], submission: Submission) -> Publication:
         team, form, table = secrets.team, submission.questionnaire, submission.table
-        computed = computed_claims(form, table, self.read_population(secrets))
+        computed = claims.computed_claims(form, table, self.read_population(secrets))
         answer = self.file_name(files.ANSWER, team)
         rows = secrets.read(answer, lambda source: files.read_answer(source, self.rate)).rows
-        return Publication(
-            target={
-                self.release_name(team): table_bytes(table),
-                self.questionnaire_name(team): form_bytes(form, team, computed),
-            },
-            answer={answer: rows_bytes(rows)},
-        )
+        target = {
+            self.release_name(team): table_bytes(table),
+            self.questionnaire_name(team): form_bytes(form, team, computed),
+        }
+        return Publication(target, {answer: rows_bytes(rows)})
 
     def read_knowledge(
         self, sources: Sequence[Source], declared: Anonymizer | None = None
     ) -> MembershipKnowledge:
-        return files.read_knowledge(type(self), list(sources), declared)
+        """Read B, D and the questionnaire; a ``declared`` method takes the place of the one in the questionnaire."""
+        forms = [source for source in sources if source.name.removesuffix(".gz").endswith(".json")]
+        tables = [source for source in sources if source not in forms]
+        if len(tables) != 2 or len(forms) > 1:
+            raise UsageError("error.amic2020_files")
+        names = map(files.name_patterns, (files.RELEASE.template, files.POPULATION))
+        if all(is_named(table, *patterns) for table, patterns in zip(tables, names, strict=True)):
+            tables.reverse()
+        form_file = next(iter(forms), None) or files.published_form(tables[1])
+        form, layout = Questionnaire(), Layout(min_rows=1)
+        with gather() as problems:
+            population, release = (problems.of(read_table, t, SCHEMA, layout) for t in tables)
+            if form_file is not None:
+                form = problems.of(read_questionnaire, form_file, type(self), published=True)
+        if len(population) < files.GUESSES:
+            raise UsageError("error.amic2020_rows", at=tables[0].name, rows=files.GUESSES)
+        method = declared or form.method()
+        mechanism = method.mechanism(release) if method is not None else None
+        return MembershipKnowledge(population, release, files.GUESSES, mechanism, method)
 
     # -- privacy estimation and scores -----------------------------------------------------------------------------
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from kakurenbo.contest import Credit, RoundResults, Standing, Standings, rank_scores, two_digits
-from kakurenbo.contest.results import (
-    NO_AWARDS,
-    RoundScores,
-    best_attack,
-    check_team_names,
-    rank_rounds,
-)
-from kakurenbo.core import ProblemCollector, Row, Severity, Source, read_cells
-from kakurenbo.core.messages import render
+from kakurenbo.contest import Credit, RoundResults, Standing, Standings, rank_scores
+from kakurenbo.contest.results import NO_AWARDS, RoundScores, best_attack, rank_rounds
+from kakurenbo.core import Source
+from kakurenbo.core.messages import Message
+from kakurenbo.rulebooks import published
 from kakurenbo.rulebooks.amic2020.files import GUESSES
 
 FIRST = 3  # how many anonymizers an attacker is scored on
@@ -50,7 +45,7 @@ def standings(
         attack=_with_points(ranked.attack, rounding),
         overall=_with_points(ranked.overall, rounding),
         awards=ranked.awards if reason is None else {},
-        details={} if reason is None else {NO_AWARDS: render(reason, {}, "en").message},
+        details={} if reason is None else {NO_AWARDS: Message(reason).stored()},
     )
 
 
@@ -90,44 +85,15 @@ def points(score: Fraction, rounding: str = "cut") -> str:
     return str(scaled.numerator // scaled.denominator)
 
 
-# -- the attack matrix that the contest published ------------------------------------------------------------------------
-
-
 def read_matrix(source: Source) -> RoundResults:
-    """Read a published matrix: rows attackers, columns anonymizers; a blank is a missing guess.
-
-    Cells are hits of 100, or accuracies where any of them has a decimal point. Every column is a release, even if it was not
-    attacked. The row ``attack.py`` is the organizers' sample attack: shown, not ranked.
-    """
-    rows, problems = read_cells(source), ProblemCollector(source.name)
-    if len(rows) < 2 or len(rows[0][1]) < 2:
-        problems.add("amic2020.no_matrix", severity=Severity.MALFORMED)
-        raise problems.error()
-    targets = [two_digits(cell) for cell in rows[0][1][1:]]
-    attackers = [two_digits(row[0]) for _, row in rows[1:]]
-    for names, (row, _) in ((targets, rows[0]), (attackers, rows[1])):
-        check_team_names(problems, names, row, "amic2020.matrix_name")
-    credits = _credits(problems, targets, rows[1:])
-    problems.check()
-    unranked = frozenset({SAMPLE_ATTACK} & set(attackers))
-    return RoundResults(credits, tuple(targets), tuple(attackers), unranked=unranked)
+    """Read a published matrix; cells are hits of 100, or accuracies if any of them has a decimal point."""
+    return published.read_matrix(
+        source, "amic2020", _read_hits, column=re.compile("(.*)"), sample_attack=SAMPLE_ATTACK
+    )
 
 
-def _credits(
-    problems: ProblemCollector, targets: Sequence[str], rows: Sequence[Row]
-) -> dict[str, dict[str, Credit]]:
-    """Return credits by target and attacker; report cells that are no number of hits."""
-    scale = GUESSES if any("." in cell for _, row in rows for cell in row[1:]) else 1
-    credits: dict[str, dict[str, Credit]] = {target: {} for target in targets}
-    for number, row in rows:
-        if len(row) > len(targets) + 1:
-            code, cells = "amic2020.matrix_width", len(row) - 1
-            problems.add(code, row=number, cells=cells, targets=len(targets))
-        for target, cell in zip(targets, row[1:], strict=False):
-            hits = Fraction(cell) * scale if _NUMBER.fullmatch(cell) else None
-            if hits is not None and hits.denominator == 1 and hits <= GUESSES:
-                credits[target][two_digits(row[0])] = Credit(int(hits), GUESSES)
-            elif cell:
-                code = "amic2020.matrix_cell"
-                problems.add(code, row=number, column=target, value=cell, most=GUESSES)
-    return credits
+def _read_hits(cell: str, has_decimals: bool) -> Credit | None:
+    if not _NUMBER.fullmatch(cell):
+        return None
+    hits = Fraction(cell) * (GUESSES if has_decimals else 1)
+    return Credit(int(hits), GUESSES) if hits.denominator == 1 and hits <= GUESSES else None

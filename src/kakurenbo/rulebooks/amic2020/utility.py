@@ -19,42 +19,20 @@ AT_MOST = ("max_histogram_error", "max_correlation_difference")
 THRESHOLDS = (*_AT_LEAST, *AT_MOST)
 """The figures that can decide; each is a setting of a contest."""
 
-_PRELIMINARY = {"histogram": 0.99, "vcm": 0.4, "dta_relationship": 0.85, "dta_income": 0.85}
+PRELIMINARY = {"histogram": 0.99, "vcm": 0.4, "dta_relationship": 0.85, "dta_income": 0.85}
 ROUND_THRESHOLDS: Mapping[str, Mapping[str, float]] = {
-    "pre": _PRELIMINARY,
+    "pre": PRELIMINARY,
     "main": {
         "dta_relationship": 0.95,
         "dta_income": 0.95,
         "max_histogram_error": 0.03,
         "max_correlation_difference": 0.10,
     },
-    "trial": _PRELIMINARY,
+    "trial": PRELIMINARY,
 }
 RULES_2020 = "rules2020"
 OFF = "off"
 """The value of a threshold that is switched off."""
-
-
-def threshold_values(
-    chosen: str, round_: str, given: Mapping[str, float | str | None]
-) -> dict[str, float | None]:
-    """Return what each figure must reach: as given, else by the text of the rules or as the round was played.
-
-    Parameters
-    ----------
-    chosen : str
-        ``rules2020`` for the thresholds of the text in every round, ``round`` for those of the round.
-    given : mapping of figure to number, ``off`` or None
-        None stands for the value of the chosen set.
-    """
-    defaults = _PRELIMINARY if chosen == RULES_2020 else ROUND_THRESHOLDS[round_]
-    values: dict[str, float | None] = {}
-    for name in THRESHOLDS:
-        value = given[name]
-        values[name] = (
-            None if value == OFF else defaults.get(name) if value is None else float(value)
-        )
-    return values
 
 
 def measure(
@@ -66,7 +44,7 @@ def measure(
     edition: int,
     positive: str,
 ) -> Utility:
-    """All figures of a release D_i against C_i; those with a threshold decide.
+    """Compute all figures of a release D_i against C_i; those with a threshold decide.
 
     Parameters
     ----------

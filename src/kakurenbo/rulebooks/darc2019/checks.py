@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from kakurenbo.core import (
     Category,
@@ -29,6 +28,7 @@ from kakurenbo.core import (
     read_table,
     report_in,
 )
+from kakurenbo.core.arrays import Ints
 from kakurenbo.core.messages import Message
 from kakurenbo.core.texts import FORMULA
 from kakurenbo.data.transactions import (
@@ -44,12 +44,12 @@ from kakurenbo.rulebooks.darc2019.files import MAX_TABLE_BYTES
 from kakurenbo.rulebooks.darc2019.matrices import SEPARATOR, under_header
 
 FIRST_LINE = 2  # the header is line 1
-_BYTES_PER_ROW = 400  # far more than a row needs
+BYTES_PER_ROW = 400  # far more than a row needs
 
 
 @dataclass(frozen=True)
 class _Item(Category):
-    """An item of T."""
+    """Item of T."""
 
     @property
     def domain(self) -> Message:
@@ -57,96 +57,86 @@ class _Item(Category):
 
 
 def read_release(source: Source, original: Table, mode: str) -> Table:
-    """A(T), or everything that is wrong with it: cells first, then how rows stand to those of T."""
+    """Read A(T), or report everything that is wrong with its cells and how its rows stand to those of T."""
     rows = len(original)
-    limit = 10**6 + _BYTES_PER_ROW * rows
-    data = source.read(limit)
+    layout = Layout(True, rows, rows, 10**6 + BYTES_PER_ROW * rows)
+    data = source.read(layout.max_bytes)
     if mode == "aicrowd":
         data = under_header(data, headed(SCHEMA, data).header)
-    plain = Source(source.name.removesuffix(".gz"), data)
-    schema = headed(_schema(original, mode, b"\nDEL," in data or b'\n"DEL"' in data), data)
-    layout = Layout(header=True, min_rows=rows, max_rows=rows, max_bytes=limit)
-    reader = _Reader(original, schema)
+    rows_deleted = b"\nDEL," in data or b'\n"DEL"' in data
+    reader = _Reader(original, headed(_schema(original, mode, rows_deleted), data))
+    of_rows = ProblemCollector(source.name)
     with gather() as problems:
-        read = problems.of(_read_cells, source.name, plain, schema, layout, reader)
-        of_rows = ProblemCollector(source.name)
+        table = problems.of(reader.read_release, source.name, data, layout)
         if reader.cells is not None and len(reader.cells) == rows:
-            _RowRules(reader.cells, read, original, mode, of_rows).check()
+            _RowRules(reader.cells, reader.schema, original, mode, of_rows).check()
         problems.add(of_rows.problems())
-    return reader.finished(read)
-
-
-def _read_cells(file: str, plain: Source, schema: Schema, layout: Layout, reader: _Reader) -> Table:
-    with report_in(file):
-        return read_table(plain, schema, layout, mend=reader.undelete)
+    return table
 
 
 def read_published(source: Source, original: Table, mode: str) -> Table:
-    """S of this T: kept rows of A(T) in any order."""
+    """Read S of this T: kept rows of A(T) in any order."""
     data = source.read(MAX_TABLE_BYTES)
-    deleted = data.count(b"\n") - int(data.endswith(b"\n")) < len(original)
-    layout = Layout(header=True, min_rows=1, max_rows=len(original), max_bytes=MAX_TABLE_BYTES)
-    plain = Source(source.name.removesuffix(".gz"), data)
-    schema = headed(_schema(original, mode, deleted), data)
-    with report_in(source.name):
-        read = read_table(plain, schema, layout)
-    return _Reader(original, schema).finished(read)
+    rows_deleted = data.count(b"\n") - int(data.endswith(b"\n")) < len(original)
+    reader = _Reader(original, headed(_schema(original, mode, rows_deleted), data))
+    return reader.read(source.name, data, Layout(True, 1, len(original), MAX_TABLE_BYTES))
 
 
 def _schema(original: Table, mode: str, rows_deleted: bool) -> Schema:
-    """The columns of A(T) and S, items being those of T."""
+    """Return the columns of A(T) and S, items being those of T."""
     calendar = Calendar.of(original)
-    usual = (
-        transaction_schema(calendar)
-        if mode == "rules"
-        else evaluator_schema(calendar, rows_deleted=rows_deleted)
-    )
+    schema = transaction_schema(calendar)
+    if mode == "aicrowd":
+        schema = evaluator_schema(calendar, rows_deleted=rows_deleted)
     items = _Item("id_item", original.vocabularies["id_item"])
-    return Schema([items if column.name == "id_item" else column for column in usual])
+    return Schema([items if column.name == "id_item" else column for column in schema])
 
 
 class _Reader:
-    """Keeps the cells of A(T) as they stand in the file, and gives deleted rows, which may hold anything, values of T."""
+    """Reads A(T) or S; of A(T) it keeps the cells of the file, and gives deleted rows, which may hold anything, values of T."""
 
     def __init__(self, original: Table, schema: Schema) -> None:
         self.original, self.schema = original, schema
         self.cells: pl.DataFrame | None = None
-        self.deleted: NDArray[np.bool_] | None = None
 
-    def undelete(self, cells: pl.DataFrame) -> pl.DataFrame:
-        """Cells that can be judged: a deleted row shows those of T's first row until ``finished``."""
+    def read(self, file: str, data: bytes, layout: Layout, mend: Any = None) -> Table:
+        """Read a table in columns that other tables of T have."""
+        with report_in(file):
+            plain = Source(file.removesuffix(".gz"), data)
+            table = read_table(plain, self.schema, layout, mend)
+        calendar, items = Calendar.of(self.original), self.original.vocabularies["id_item"]
+        dates = Date("date", calendar.first_day, calendar.last_day)
+        usual = {"id_item": Text("id_item"), "date": dates}
+        schema = Schema(usual.get(column.name, column) for column in table.schema)
+        return Table(schema, table.codes, {**table.vocabularies, "id_item": items})
+
+    def read_release(self, file: str, data: bytes, layout: Layout) -> Table:
+        """Read a table of which deleted rows get T's own values."""
+        table = self.read(file, data, layout, self._undelete)
+        deleted = table.texts("id_user") == DELETED
+        if not deleted.any():
+            return table
+        columns = [c.name for c in table.schema.columns[1:] if not isinstance(c, Text)]
+        codes = {"id_item": self.original.codes["id_item"]}
+        codes |= {name: self.original.codes[name] for name in columns}
+        rows = deleted.to_numpy()
+        return table.with_codes(
+            {name: np.where(rows, code, table.codes[name]) for name, code in codes.items()}
+        )
+
+    def _undelete(self, cells: pl.DataFrame) -> pl.DataFrame:
+        """Return cells that can be judged: a deleted row shows those of T's first row."""
         self.cells = cells
         deleted = cells.to_series(0) == DELETED
         if not deleted.any():
             return cells
         if len(cells) != len(self.original):
             return cells.filter(~deleted)
-        self.deleted = deleted.to_numpy()
         first = self.original.take([0])
+        texts = [first.texts(name)[0] for name in self.schema.names[1:]]
         return cells.with_columns(
-            pl.when(deleted)
-            .then(pl.lit(first.texts(name)[0]))
-            .otherwise(pl.col(column))
-            .alias(column)
-            for column, name in zip(cells.columns[1:], self.schema.names[1:], strict=True)
-        )
-
-    def finished(self, table: Table) -> Table:
-        """The table in columns that other tables of T have, deleted rows with T's own values."""
-        calendar = Calendar.of(self.original)
-        usual = {
-            "id_item": Text("id_item"),
-            "date": Date("date", calendar.first_day, calendar.last_day),
-        }
-        codes = dict(table.codes)
-        for name in self.schema.names[1:]:
-            if self.deleted is not None and not isinstance(table.schema[name], Text):
-                codes[name] = np.where(self.deleted, self.original.codes[name], codes[name])
-        columns = [usual.get(column.name, column) for column in table.schema]
-        return Table(
-            Schema(columns),
-            codes,
-            {**table.vocabularies, "id_item": self.original.vocabularies["id_item"]},
+            pl.when(deleted).then(pl.lit(text)).otherwise(pl.col(column)).alias(column)
+            for column, text in zip(cells.columns[1:], texts, strict=True)
         )
 
 
@@ -156,7 +146,7 @@ class _RowRules:
     def __init__(
         self,
         cells: pl.DataFrame,
-        table: Table | None,
+        schema: Schema,
         original: Table,
         mode: str,
         problems: ProblemCollector,
@@ -165,18 +155,12 @@ class _RowRules:
         self.is_strict, self.problems = mode == "rules", problems
         self.calendar, self.months = Calendar.of(original), months(original)
         self.customer = original.codes["id_user"].astype(np.int64)
-        self.customers = len(original.vocabularies["id_user"])
-        if table is not None:
-            self.names, self.user = list(table.vocabularies["id_user"]), table.codes["id_user"]
-            self.day: NDArray[np.int64] = table.codes["date"]
-        else:
-            users = self.texts["id_user"]
-            self.names = users.unique().sort().to_list()
-            self.user = users.cast(pl.Enum(self.names)).to_physical().to_numpy()
-            column = _schema(original, mode, rows_deleted=True)["date"]
-            days = column.encode(self.texts["date"])
-            self.day = days.cast(pl.Int64).fill_null(-1).to_numpy()
-        self.kept = self.user != (self.names.index(DELETED) if DELETED in self.names else -1)
+        users = self.texts["id_user"]
+        self.names = users.unique().sort().to_list()
+        self.user = users.cast(pl.Enum(self.names)).to_physical().to_numpy()
+        days = schema["date"].encode(self.texts["date"])
+        self.day = days.cast(pl.Int64).fill_null(-1).to_numpy()
+        self.kept = (users != DELETED).to_numpy()
 
     def check(self) -> None:
         self._check_row_count()
@@ -184,18 +168,21 @@ class _RowRules:
         if self.is_strict:
             self._check_one_pseudonym()
         else:
-            has_separator = self._kept_with(SEPARATOR in name for name in self.names)
+            has_separator = self._kept_rows_with(SEPARATOR in name for name in self.names)
             self._refuse("darc2019.separator", has_separator, separator=SEPARATOR)
-        self._notice_formulas()
+        formulas = self._kept_rows_with(name.startswith(FORMULA) for name in self.names)
+        if len(formulas):  # any text may be a pseudonym, but a spreadsheet would compute some
+            where = self._where(int(formulas[0]), "id_user")
+            notice("darc2019.formula", file=self.problems.file, count=len(formulas), **where)
         if self.is_strict:
             self._check_customers()
 
-    def _kept_with(self, is_meant: Iterable[bool]) -> NDArray[np.int64]:
+    def _kept_rows_with(self, is_meant: Iterable[bool]) -> Ints:
         """Return the kept rows whose pseudonym is meant; one answer for each pseudonym."""
         return np.flatnonzero(np.array(list(is_meant))[self.user] & self.kept)
 
     def _check_row_count(self) -> None:
-        """|S| > |T| / 2."""
+        """Check that |S| > |T| / 2."""
         rows = len(self.kept)
         allowed = (rows - 1) // 2 if self.is_strict else rows // 2
         deleted = np.flatnonzero(~self.kept)
@@ -203,7 +190,7 @@ class _RowRules:
         self._refuse("darc2019.too_many_deleted", deleted[allowed : allowed + 1], **counts)
 
     def _check_months(self) -> None:
-        """The month of each kept row is unchanged; the reader refuses what is no date."""
+        """Check that the month of each kept row is unchanged; the reader refuses what is no date."""
         month, expected = self.calendar.month_of_day[self.day], self.months
         if not self.is_strict:  # the evaluator compared the number of the month only
             month, expected = (self.calendar.month_of_year[of] for of in (month, expected))
@@ -211,23 +198,17 @@ class _RowRules:
         self._refuse("darc2019.month_changed", np.flatnonzero(changed), "date")
 
     def _check_one_pseudonym(self) -> None:
-        """A customer has one pseudonym in a month."""
+        """Check that a customer has one pseudonym in a month."""
         rows = np.flatnonzero(self.kept)
         cell = self.customer[rows] * self.calendar.months + self.months[rows]
-        first = np.zeros(self.customers * self.calendar.months, dtype=np.int64)
+        first = np.zeros(cell.max(initial=0) + 1, dtype=np.int64)
         first[cell[::-1]] = self.user[rows[::-1]]  # the first row is written last
         self._refuse("darc2019.second_pseudonym", rows[self.user[rows] != first[cell]])
 
-    def _notice_formulas(self) -> None:
-        """Any text may be a pseudonym, but a spreadsheet would compute some."""
-        rows = self._kept_with(name.startswith(FORMULA) for name in self.names)
-        if len(rows):
-            where = self._where(int(rows[0]), "id_user")
-            notice("darc2019.formula", file=self.problems.file, count=len(rows), **where)
-
     def _check_customers(self) -> None:
-        """Every customer keeps at least one pseudonym in the whole table."""
-        has_rows = np.bincount(self.customer[self.kept], minlength=self.customers) > 0
+        """Check that every customer keeps at least one pseudonym in the whole table."""
+        customers = int(self.customer.max()) + 1
+        has_rows = np.bincount(self.customer[self.kept], minlength=customers) > 0
         lost = np.flatnonzero(~has_rows[self.customer])
         _, first = np.unique(self.customer[lost], return_index=True)
         self._refuse("darc2019.customer_lost", np.sort(lost[first]))
@@ -236,8 +217,9 @@ class _RowRules:
         value = self.texts[column][record]
         return {"row": record + FIRST_LINE, "record": record, "column": column, "value": value}
 
-    def _refuse(
-        self, code: str, records: NDArray[np.int64], column: str = "id_user", **details: Any
-    ) -> None:
-        for record in records.tolist():
-            self.problems.add(code, **self._where(record, column), **details)
+    def _refuse(self, code: str, records: Ints, column: str = "id_user", **details: Any) -> None:
+        """Report the first of these rows, and the number of all."""
+        if len(records):
+            where = self._where(int(records[0]), column)
+            others = (records[1:] + FIRST_LINE).tolist()
+            self.problems.add(code, also=others, **where, **details)

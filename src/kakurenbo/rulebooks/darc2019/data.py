@@ -5,22 +5,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kakurenbo.contest import RoundData
-from kakurenbo.core import InputError, Source, Table, table_bytes
-from kakurenbo.core.errors import UsageError
+from kakurenbo.core import Table, table_bytes
+from kakurenbo.core.messages import Message
 from kakurenbo.data.store import load_part
 from kakurenbo.data.transactions import ANY_MONTHS, Calendar, narrowed, with_headings
 from kakurenbo.rulebooks.darc2019.files import ORIGINAL_FILE, read_original
+from kakurenbo.rulebooks.sources import EMBEDDED, IMPORTED, OWN, real_data
 
 DATASET, PART = "online_retail", "T"
-SIMULATED = "a simulated shop: drawn from stored statistics of Online Retail, not its real rows"
-IMPORTED = "Online Retail, imported file"
-OWN = "a table of the organizer's own"
+SIMULATED = Message("word.shop_simulated")
+SOURCES = {
+    IMPORTED: Message("word.shop_imported"),
+    OWN: Message("word.shop_own"),
+}
 CONTEST_CUSTOMERS = 4_034
 """Of the contest's own T, and of the shop that is simulated in its place."""
 CUSTOMERS = {"full": None, "small": 400}  # None: as many as T has
@@ -31,42 +33,34 @@ class Original:
     """T, where it comes from, and the value of the option ``data`` that says so."""
 
     table: Table
-    source: str
+    source: Message
     data: str
     digest: str = ""
 
     def described(self) -> Mapping[str, Any]:
-        """For ``contest.json``: enough to see whether somebody else has the same data."""
-        return {"source": self.source, **({"sha256": self.digest} if self.digest else {})}
+        """Return what ``contest.json`` says: enough to see whether somebody else has the same data."""
+        return {"source": self.source.stored(), **({"sha256": self.digest} if self.digest else {})}
 
 
 def original_table(rng: np.random.Generator, data: str, scale: str, own: str) -> Original:
-    """T by the options; at scale ``small`` the rows of 400 customers, drawn from ``rng`` as a simulated shop is."""
-    if own and data not in ("auto", "own"):
-        raise UsageError("error.darc2019_table", data=data)
-    if own:
-        try:
-            table = read_original(Source.of(Path(own)))
-        except InputError as error:
-            raise UsageError(error.message, at=own) from error
-        return Original(_fewer(table, scale, rng), OWN, "own", _digest(table))
-    imported = None if data == "embedded" else load_part(DATASET, PART, ANY_MONTHS)
-    if imported is not None:
-        imported = narrowed(imported)
-        return Original(_fewer(imported, scale, rng), IMPORTED, "imported", _digest(imported))
-    if data == "imported":
-        raise UsageError("error.darc2019_import")
-    if data == "own":
-        raise UsageError("error.darc2019_own")
-    from kakurenbo.data.shop import (
-        simulate_shop,
-    )  # takes a while to load, and only drawing needs it
+    """Return T by the options; at scale ``small`` the rows of 400 customers, drawn from ``rng`` as a simulated shop is."""
+    real = real_data("darc2019", data, _load_imported, own, read_original)
+    if real is not None:
+        kind, table = real
+        digest = hashlib.sha256(table_bytes(with_headings(table), header=True)).hexdigest()
+        return Original(_fewer(table, scale, rng), SOURCES[kind], kind, digest)
+    from kakurenbo.data.shop import simulate_shop  # slow to load, and only drawing needs it
 
-    return Original(simulate_shop(rng, CUSTOMERS[scale]), SIMULATED, "embedded")
+    return Original(simulate_shop(rng, CUSTOMERS[scale]), SIMULATED, EMBEDDED)
+
+
+def _load_imported() -> Table | None:
+    table = load_part(DATASET, PART, ANY_MONTHS)
+    return None if table is None else narrowed(table)
 
 
 def draw(original: Original, teams: Sequence[str]) -> RoundData:
-    """T for every team and for attackers, and what is to be known of it."""
+    """Return T for every team and for attackers, and its size."""
     table = original.table
     content = table_bytes(table, header=True)
     report = {
@@ -84,18 +78,11 @@ def draw(original: Original, teams: Sequence[str]) -> RoundData:
     )
 
 
-def _digest(table: Table) -> str:
-    return hashlib.sha256(table_bytes(with_headings(table), header=True)).hexdigest()
-
-
 def _fewer(table: Table, scale: str, rng: np.random.Generator) -> Table:
-    """At scale ``small`` all rows of a few customers, chosen at random."""
-    count = CUSTOMERS[scale]
-    if count is None or count >= len(table.vocabularies["id_user"]):
+    """Return at scale ``small`` all rows of a few customers, chosen at random."""
+    count, customers = CUSTOMERS[scale], len(table.vocabularies["id_user"])
+    if count is None or count >= customers:
         return table
-    chosen = rng.permutation(len(table.vocabularies["id_user"]))[:count]
-    wanted = table.take(np.isin(table.codes["id_user"], chosen))
-    return Table.from_encoded(
-        table.schema,
-        {column.name: column.encode(wanted.texts(column.name)) for column in table.schema},
-    )
+    chosen = table.take(np.isin(table.codes["id_user"], rng.permutation(customers)[:count]))
+    texts = {column.name: column.encode(chosen.texts(column.name)) for column in table.schema}
+    return Table.from_encoded(table.schema, texts)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kakurenbo.contest import ContestFolder, FilePattern
 from kakurenbo.core import Problem, Source, Table, add_notices, collect_notices, report_in
@@ -26,7 +25,7 @@ GUESS = FilePattern("guess_{target}_{attacker}{-try}.csv")
 
 @dataclass(frozen=True, eq=False)
 class Handout:
-    """What every team is given: T; and whose copy it is, where that is known."""
+    """T, which every team is given; and whose copy it is, where that is known."""
 
     team: str
     original: Table
@@ -37,29 +36,25 @@ class Handout:
 
 
 def read_original(source: Source) -> Table:
-    """T from its file: every customer, no deleted rows, in the calendar of its own dates.
+    """Read T: every customer, no deleted rows, in the calendar of its own dates.
 
     All teams of a contest have the same T, so the tables that were read last are kept by what is in their files.
     """
-    data = source.read(MAX_TABLE_BYTES)
-    mark = hashlib.sha256(data).digest()
-    if mark not in _read_before:
-        plain = Source(source.name.removesuffix(".gz"), data)
-        with report_in(source.name), collect_notices() as notices:
-            table = online_retail.read_transactions(plain)
-        _read_before[mark] = table, notices
-        while len(_read_before) > 2:
-            _read_before.popitem(last=False)
-    table, notices = _read_before[mark]
+    with report_in(source.name):
+        name, data = source.name.removesuffix(".gz"), source.read(MAX_TABLE_BYTES)
+        table, notices = _read_transactions(name, data)
     add_notices(notices)
     return table
 
 
-_read_before: OrderedDict[bytes, tuple[Table, list[Problem]]] = OrderedDict()
+@lru_cache(maxsize=2)
+def _read_transactions(name: str, data: bytes) -> tuple[Table, list[Problem]]:
+    with collect_notices() as notices:
+        return online_retail.read_transactions(Source(name, data)), notices
 
 
 def find_original(folder: ContestFolder) -> Source:
-    """T itself, or the one in a folder that prepare wrote."""
+    """Return T itself, or the one in a folder that prepare wrote."""
     folder.check_exists()
     sources = [folder.file, *map(folder.source, ORIGINAL_NAMES)]
     for source in sources:
@@ -69,7 +64,7 @@ def find_original(folder: ContestFolder) -> Source:
 
 
 def find_file(folder: ContestFolder, pattern: FilePattern) -> Source:
-    """The file that was given, or the first of such a name in a folder."""
+    """Return the file that was given, or the first of such a name in a folder."""
     for source in folder.files:
         if folder.file is not None or pattern.parse(source.name) is not None:
             return source

@@ -39,7 +39,7 @@ from kakurenbo.data.transactions import (
 )
 
 CUSTOMER = "id_user"
-MAX_NAMED = 20  # missing customers
+MAX_LISTED = 20  # missing customers
 SEPARATOR = ":"  # between the guesses of a cell in mode aicrowd
 _BOM = b"\xef\xbb\xbf"
 
@@ -71,71 +71,53 @@ class Answer:
 
 
 def answer_of(original: Table, released: Table) -> tuple[Answer, Table]:
-    """F, and the kept rows of A(T) in file order (S before it is shuffled).
+    """Return F, and the kept rows of A(T) in file order (S before it is shuffled).
 
     Where a customer has several pseudonyms in a month, which only mode ``aicrowd`` lets pass, F holds the one that was newly
     seen last in file order.
     """
-    alive = kept(released)
-    rows = kept_rows(released)
+    alive, rows = kept(released), kept_rows(released)
     customers, calendar = original.vocabularies["id_user"], Calendar.of(original)
-    cell = (
-        original.codes["id_user"][alive].astype(np.int64) * calendar.months
-        + months(original)[alive]
-    )
-    pseudonym = rows.codes["id_user"]
+    customer = original.codes["id_user"][alive].astype(np.int64)
+    cell = customer * calendar.months + months(original)[alive]
+    names, pseudonym = rows.vocabularies["id_user"], rows.codes["id_user"]
     cells = np.full(len(customers) * calendar.months, NOBODY, dtype=np.int32)
     cells[cell] = pseudonym
     if (cells[cell] != pseudonym).any():
-        _, first = np.unique(
-            cell * len(rows.vocabularies["id_user"]) + pseudonym, return_index=True
-        )
+        _, first = np.unique(cell * len(names) + pseudonym, return_index=True)
         newly_seen = np.sort(first)
         cells[cell[newly_seen]] = pseudonym[newly_seen]
-    return Answer(
-        customers,
-        rows.vocabularies["id_user"],
-        cells.reshape(len(customers), calendar.months),
-        calendar,
-    ), rows
+    matrix = cells.reshape(len(customers), calendar.months)
+    return Answer(customers, names, matrix, calendar), rows
 
 
 # -- files out --------------------------------------------------------------------------------------------------------
 
 
 def answer_bytes(answer: Answer) -> bytes:
-    """F as a file."""
-    return _matrix_bytes(
-        answer.customers, answer.pseudonyms, answer.cells[:, :, None], answer.calendar
-    )
+    """Write F."""
+    return _matrix_bytes(answer, answer.cells[:, :, None])
 
 
 def guess_bytes(guess: ReidentificationGuess, mode: str) -> bytes:
-    """F^ as a file: one guess per cell by the rules, up to three a:b:c in mode ``aicrowd``."""
-    cells = guess.cells[:, :, :1] if mode == "rules" else guess.cells
-    return _matrix_bytes(guess.customers, guess.pseudonyms, cells, guess.calendar)
+    """Write F^: one guess per cell by the rules, up to three a:b:c in mode ``aicrowd``."""
+    return _matrix_bytes(guess, guess.cells[:, :, :1] if mode == "rules" else guess.cells)
 
 
-def _matrix_bytes(
-    customers: Sequence[str],
-    pseudonyms: Sequence[str],
-    cells: NDArray[np.int32],
-    calendar: Calendar,
-) -> bytes:
-    """A matrix as CSV; ``cells`` has shape (n, months, guesses), and -1 stands for no guess."""
-    names = pl.Series([*pseudonyms, None], dtype=pl.String)  # code -1 takes the last
-    parts = [
-        names.gather(cells[:, :, place].ravel() % len(names)) for place in range(cells.shape[2])
-    ]
-    joined = pl.DataFrame({str(place): part for place, part in enumerate(parts)}).select(
-        pl.concat_str(pl.all(), separator=SEPARATOR, ignore_nulls=True).alias("cell")
-    )["cell"]
-    texts = pl.select(pl.when(joined == "").then(pl.lit(DELETED)).otherwise(joined)).to_series()
-    columns = {
-        name: texts.gather_every(calendar.months, month)
-        for month, name in enumerate(calendar.names)
-    }
-    frame = pl.DataFrame({CUSTOMER: pl.Series(customers, dtype=pl.String), **columns})
+def _matrix_bytes(matrix: Answer | ReidentificationGuess, cells: NDArray[np.int32]) -> bytes:
+    """Write a matrix as CSV; ``cells`` has shape (n, months, guesses), and -1 stands for no guess."""
+    names = pl.Series([*matrix.pseudonyms, None], dtype=pl.String)  # code -1 takes the last
+    guesses = pl.DataFrame(
+        {
+            str(place): names.gather(cells[:, :, place].ravel() % len(names))
+            for place in range(cells.shape[2])
+        }
+    )
+    joined = pl.concat_str(pl.all(), separator=SEPARATOR, ignore_nulls=True)
+    texts = guesses.select(joined.replace("", DELETED)).to_series().to_numpy()
+    months_of = texts.reshape(cells.shape[:2]).T
+    columns = dict(zip(matrix.calendar.names, months_of, strict=True))
+    frame = pl.DataFrame({CUSTOMER: matrix.customers, **columns})
     return frame.write_csv(line_terminator="\n").encode()
 
 
@@ -146,7 +128,7 @@ def read_answer(source: Source) -> Answer:
     """Read F; its header says which months it has."""
     calendar = _named_calendar(_first_cells(source.read())[1:]) or CONTEST
     reader = _MatrixReader(source, calendar, ())
-    order = reader.customer_order(None)
+    order = reader.customer_order()
     reader.problems.check()
     pseudonyms, (codes,) = _numbered([reader.cells])
     cells = codes.reshape(calendar.months, len(order)).T[order]
@@ -155,7 +137,7 @@ def read_answer(source: Source) -> Answer:
 
 @dataclass(frozen=True)
 class GuessForm:
-    """What F^ must look like.
+    """Form of F^.
 
     Attributes
     ----------
@@ -182,7 +164,7 @@ def read_guess(source: Source, form: GuessForm) -> ReidentificationGuess:
     The file comes with or without a header; a header must name the months in order.
     """
     reader = _MatrixReader(source, form.calendar, form.customers)
-    order = reader.customer_order(form.customers)
+    order = reader.customer_order()
     parts = [reader.cells] if form.mode == "rules" else reader.split_lists(form.pseudonyms)
     reader.check_lengths(form.pseudonyms)
     reader.problems.check()
@@ -205,85 +187,78 @@ class _MatrixReader:
         Column by column: a month has as many cells as there are rows.
     """
 
-    def __init__(self, source: Source, calendar: Calendar, customers: Sequence[str]) -> None:
+    def __init__(self, source: Source, calendar: Calendar, expected: Sequence[str]) -> None:
+        """Read the cells; ``expected`` are the customers of a guess, none for F."""
         self.problems = ProblemCollector(source.name)
-        self._calendar = calendar
-        self._refused: set[int] = set()  # places of cells that already have a problem
-        data = source.read()
-        first, columns = _first_cells(data), (CUSTOMER, *calendar.names)
-        has_header = self._is_header(first, customers)
+        self._months, self._expected = calendar.names, expected
+        self._refused_rows: set[int] = set()
+        data, columns = source.read(), (CUSTOMER, *calendar.names)
+        first = _first_cells(data)
+        has_header = self._is_header(first)
         if has_header and len(first) == len(columns):
             self._check_header(first[1:])
             data = under_header(data, columns)
         self._first_line = 1 + int(has_header)
-        layout = Layout(header=has_header, min_rows=1, max_rows=len(customers) or None)
+        layout = Layout(has_header, 1, len(expected) or None)
         plain = Source(source.name.removesuffix(".gz"), data)
         with report_in(source.name):
             table = read_table(plain, Schema([Text(name) for name in columns]), layout)
         self.customers, self._rows = table.vocabularies[CUSTOMER], table.codes[CUSTOMER]
         self.cells = pl.concat([table.texts(name).alias("cell") for name in calendar.names])
 
-    def _is_header(self, first: Sequence[str], customers: Sequence[str]) -> bool:
+    def _is_header(self, first: Sequence[str]) -> bool:
         """Return whether the first line names columns: ``id_user``, or no customer before what looks like months."""
-        if first[:1] == [CUSTOMER]:
-            return CUSTOMER not in customers
-        months = {*self._calendar.names, *map(str, range(self._calendar.months))}
-        return len(first) > 1 and first[0] not in customers and months.issuperset(first[1:])
+        if not first or first[0] in self._expected:
+            return False
+        names = {*self._months, *map(str, range(len(self._months)))}
+        return first[0] == CUSTOMER or (len(first) > 1 and names.issuperset(first[1:]))
 
     def _check_header(self, names: Sequence[str]) -> None:
         """Check that months are in order, by name or, as the competition did, by number from 0."""
-        by_number = tuple(map(str, range(self._calendar.months)))
-        expected = by_number if set(names) <= set(by_number) else self._calendar.names
-        for column, month in enumerate(self._calendar.names):
-            name, right = names[column], expected[column]
-            if name != right:
-                where = {"row": 1, "column": month, "value": name}
-                self._add("darc2019.month_order", where, number=column + 2, month=right)
+        numbers = [str(number) for number in range(len(self._months))]
+        expected = numbers if set(names) <= set(numbers) else self._months
+        triples = zip(self._months, names, expected, strict=True)
+        for number, (column, name, month) in enumerate(triples, start=2):
+            if name != month:
+                where = {"row": 1, "column": column, "value": name}
+                self._add("darc2019.month_order", where, number=number, month=month)
         self.problems.check()
 
     def _add(self, code: str, where: Mapping[str, Any], **details: Any) -> None:
+        self._refused_rows.add(where["row"])
         self.problems.add(code, **where, **details)
 
     def _cell(self, place: int) -> dict[str, Any]:
         """Return row, record, column and value of a cell, for a message."""
         month, record = divmod(place, len(self._rows))
-        return {
-            "row": record + self._first_line,
-            "record": record,
-            "column": self._calendar.names[month],
-            "value": self.cells[place],
-        }
+        return self._where(record, self._months[month], self.cells[place])
 
-    def customer_order(self, expected: Sequence[str] | None) -> NDArray[np.int64]:
-        """Check that each customer stands there once; return the rows in the order of the sorted customers."""
-        names, codes, line = self.customers, self._rows, self._first_line
+    def _where(self, record: int, column: str, value: str) -> dict[str, Any]:
+        row = record + self._first_line
+        return {"row": row, "record": record, "column": column, "value": value}
+
+    def customer_order(self) -> NDArray[np.int64]:
+        """Check that each customer has one row; return the rows in the order of the sorted customers."""
+        names, codes, expected = self.customers, self._rows, self._expected
         _, first = np.unique(codes, return_index=True)
-
-        def where(record: int) -> dict[str, Any]:
-            value = names[codes[record]]
-            return {"row": record + line, "record": record, "column": CUSTOMER, "value": value}
-
+        unknown = np.zeros(len(names), dtype=bool)
+        if expected:
+            unknown = ~np.isin(names, expected)
         for record in np.setdiff1d(np.arange(len(codes)), first).tolist():
-            first_line = int(first[codes[record]] + line)
-            self._add("darc2019.customer_twice", where(record), first=first_line)
-        if expected is None:
-            return first
-        for record in np.flatnonzero(~np.isin(names, expected)[codes]).tolist():
-            self._add("darc2019.no_customer", where(record))
-        end: dict[str, Any] = {"row": len(codes) + line - 1, "column": CUSTOMER}
+            where = self._where(record, CUSTOMER, names[codes[record]])
+            first_line = int(first[codes[record]]) + self._first_line
+            self._add("darc2019.customer_twice", where, first=first_line)
+        for record in np.flatnonzero(unknown[codes]).tolist():
+            where = self._where(record, CUSTOMER, names[codes[record]])
+            self._add("darc2019.no_customer", where)
         missing = sorted(set(expected) - set(names))
+        end: dict[str, Any] = {"row": len(codes) + self._first_line - 1, "column": CUSTOMER}
         if len(missing) == 1:
             self._add("darc2019.customer_missing", end, value=missing[0])
         elif missing:
-            named = missing[:MAX_NAMED] + ["…"] * (len(missing) > MAX_NAMED)
-            self._add(
-                "darc2019.customers_missing",
-                end,
-                count=len(missing),
-                rows=len(codes),
-                customers=len(expected),
-                missing=", ".join(named),
-            )
+            listed = ", ".join(missing[:MAX_LISTED] + ["…"] * (len(missing) > MAX_LISTED))
+            counts = {"count": len(missing), "rows": len(codes), "customers": len(expected)}
+            self._add("darc2019.customers_missing", end, missing=listed, **counts)
         return first
 
     def split_lists(self, pseudonyms: Sequence[str]) -> list[pl.Series]:
@@ -295,24 +270,23 @@ class _MatrixReader:
             code = "darc2019.many_guesses" if counts[place] > GUESSES else "darc2019.empty_guess"
             details = {"count": int(counts[place]), "limit": GUESSES, "separator": SEPARATOR}
             self._add(code, self._cell(place), **details)
-            self._refused.add(place)
-        guesses = [parts.list.get(place, null_on_oob=True) for place in range(GUESSES)]
-        return [self._without_blanks(guess, pseudonyms) for guess in guesses]
-
-    def _without_blanks(self, guesses: pl.Series, pseudonyms: Sequence[str]) -> pl.Series:
-        """Read ``a : b`` as a and b, unless a pseudonym of S is written with the blank."""
-        stripped = guesses.str.strip_chars()
-        padded = (guesses != stripped).fill_null(False) & ~guesses.is_in(list(pseudonyms))
-        self._notice("darc2019.blanks", padded)
-        return pl.select(pl.when(padded).then(stripped).otherwise(guesses)).to_series()
+        guesses = []
+        for place in range(GUESSES):
+            guess = parts.list.get(place, null_on_oob=True)
+            stripped = guess.str.strip_chars()
+            # Blanks around a guess are taken off, unless a pseudonym of S is written with them.
+            padded = (guess != stripped).fill_null(False) & ~guess.is_in(list(pseudonyms))
+            self._notice("darc2019.blanks", padded)
+            guesses.append(guess.zip_with(~padded, stripped))
+        return guesses
 
     def check_lengths(self, pseudonyms: Sequence[str]) -> None:
-        """Check that no cell is longer than the three longest pseudonyms of S joined."""
+        """Check that no cell is longer than the three longest pseudonyms of S joined; rows with a problem are skipped."""
         longest = max(len(DELETED), len(SEPARATOR.join(sorted(pseudonyms, key=len)[-GUESSES:])))
-        rows = {row for problem in self.problems.problems() for row in (problem.row, *problem.rows)}
+        refused_rows = frozenset(self._refused_rows)
         for place in np.flatnonzero((self.cells.str.len_chars() > longest).to_numpy()).tolist():
             where = self._cell(place)
-            if place not in self._refused and where["row"] not in rows:
+            if where["row"] not in refused_rows:
                 length = len(self.cells[place])
                 self._add("darc2019.long_cell", where, length=length, longest=longest)
 
@@ -321,16 +295,14 @@ class _MatrixReader:
 
         Some were probably changed by a tool: a pseudonym of S but for blanks at its ends or invisible characters.
         """
-        known = {*pseudonyms, DELETED}
-        guesses = pl.concat([part.unique() for part in parts]).drop_nulls().unique().to_list()
-        unknown = [name for name in guesses if name not in known]
-        shown = {as_seen(name) for name in pseudonyms}
-        near = [name for name in unknown if as_seen(name) in shown]
+        unknown = set(pl.concat(parts).unique().drop_nulls()) - {*pseudonyms, DELETED}
+        visible = {as_seen(name) for name in pseudonyms}
+        near = {name for name in unknown if as_seen(name) in visible}
         for code, names in (
             ("darc2019.unknown_pseudonyms", unknown),
             ("darc2019.nearly_pseudonyms", near),
         ):
-            matches = [part.is_in(names).fill_null(False) for part in parts]
+            matches = [part.is_in(list(names)).fill_null(False) for part in parts]
             self._notice(code, functools.reduce(operator.or_, matches))
 
     def _notice(self, code: str, cells: pl.Series) -> None:
@@ -341,7 +313,7 @@ class _MatrixReader:
 
 
 def under_header(data: bytes, names: Sequence[str]) -> bytes:
-    """A file whose first line names as many columns in another way, under these names."""
+    """Return a file under these column names, where its first line has as many."""
     head, newline, rest = data.partition(b"\n")
     if head.count(b",") != len(names) - 1:
         return data
@@ -350,7 +322,7 @@ def under_header(data: bytes, names: Sequence[str]) -> bytes:
 
 
 def _first_cells(data: bytes) -> list[str]:
-    """The cells of the first line."""
+    """Return the cells of the first line."""
     line = data.removeprefix(_BOM).partition(b"\n")[0].decode("utf-8", "replace").removesuffix("\r")
     try:
         return next(csv.reader([line]), [])
@@ -359,7 +331,7 @@ def _first_cells(data: bytes) -> list[str]:
 
 
 def _named_calendar(names: Sequence[str]) -> Calendar | None:
-    """The calendar whose months are named so; None where these are no months in a row."""
+    """Return the calendar whose months have these names; None if they are not months in a row."""
     try:
         first = datetime.datetime.strptime(names[0], "%Y/%m").date() if names else None
     except ValueError:
@@ -371,8 +343,8 @@ def _named_calendar(names: Sequence[str]) -> Calendar | None:
 
 
 def _numbered(places: Sequence[pl.Series]) -> tuple[tuple[str, ...], list[NDArray[np.int32]]]:
-    """The pseudonyms that are guessed, sorted, and each series as their codes; -1 for DEL and for no guess."""
-    names = pl.concat([place.unique() for place in places]).drop_nulls().unique().sort()
+    """Return the guessed pseudonyms, sorted, and each series as their codes; -1 for DEL and for no guess."""
+    names = pl.concat(places).unique().drop_nulls().sort()
     names = names.filter(names != DELETED)
     codes = [
         place.cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int32).fill_null(NOBODY)
@@ -382,13 +354,12 @@ def _numbered(places: Sequence[pl.Series]) -> tuple[tuple[str, ...], list[NDArra
 
 
 def as_seen(name: str) -> str:
-    """Return what is left of a text when a tool strips it, drops what nobody sees, and composes its letters.
+    """Return what is left of a text when a tool strips it, drops invisible characters, and composes its letters.
 
     Examples
     --------
     >>> as_seen(" p\\u200b1 "), len(as_seen("e\\u0301"))
     ('p1', 1)
     """
-    return unicodedata.normalize(
-        "NFC", "".join(char for char in name if char == " " or char.isprintable()).strip()
-    )
+    visible = "".join(char for char in name if char == " " or char.isprintable())
+    return unicodedata.normalize("NFC", visible.strip())

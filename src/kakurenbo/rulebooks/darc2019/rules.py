@@ -123,13 +123,12 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
     default_players = DEFAULT_PLAYERS
 
     def settings(self) -> dict[str, Any]:
-        """What makes a contest; a file of one's own is told by its digest, not by where it lay."""
+        """Return what makes a contest: of an own file its digest stands in ``data``, not its path."""
         return {name: value for name, value in super().settings().items() if name != "table"}
 
     def conditions(self) -> tuple[Message, ...]:
-        return tuple(
-            Message(f"darc2019.readme.{name}") for name in ("rows", "pseudonyms", "tables", "guess")
-        )
+        names = ("rows", "pseudonyms", "tables", "guess")
+        return tuple(Message(f"darc2019.readme.{name}") for name in names)
 
     @property
     def figures(self) -> Mapping[str, Figure]:  # type: ignore[override]  # what they are depends on the mode
@@ -139,10 +138,8 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
 
     def read_handout(self, folder: Path | ContestFolder) -> Handout:
         folder = ContestFolder.of(folder)
-        source = files.find_original(folder)
-        facts = folder.facts(self.name)
-        team = facts.team if facts is not None else ""
-        return Handout(team, files.read_original(source))
+        source, facts = files.find_original(folder), folder.facts(self.name)
+        return Handout(facts.team if facts else "", files.read_original(source))
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -176,11 +173,11 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
     def read_knowledge(
         self, sources: Sequence[Source], declared: Anonymizer | None = None
     ) -> ReidentificationKnowledge:
-        """T and S: files of their names, or two files in this order."""
+        """Read T and S: files of their names, or two files in this order."""
         published = [source for source in sources if files.PUBLISHED.parse(source.name) is not None]
-        originals = [source for source in sources if source not in published]
         if len(sources) == 2 and not published:
-            originals, published = [sources[0]], [sources[1]]
+            published = [sources[1]]
+        originals = [source for source in sources if source not in published]
         if len(published) != 1 or len(originals) != 1:
             raise UsageError("error.darc2019_files")
         original = files.read_original(originals[0])
@@ -200,27 +197,25 @@ class Darc2019(TableContest[ReidentificationKnowledge, ReidentificationGuess]):
     def sample_attacks(
         self,
     ) -> Mapping[str, Attack[ReidentificationKnowledge, ReidentificationGuess]]:
-        """All seven baselines: each counts against a table, the seventh in mode ``aicrowd`` alone."""
+        """Return all seven baselines: each counts against a table, the seventh in mode ``aicrowd`` alone."""
         from kakurenbo.rulebooks.darc2019 import utility
 
         return utility.baselines(self.mode)
 
     @property
     def only_shown(self) -> frozenset[str]:
-        return frozenset(
-            name for name in self.sample_attacks if not scores.counts_in(self.mode, name)
-        )
+        baselines = self.sample_attacks
+        return frozenset(name for name in baselines if not scores.counts_in(self.mode, name))
 
     # -- the judge ---------------------------------------------------------------------------------------------------
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        original = organizer.original_table(
-            self.stream(seed, "original"), self.data, self.scale, self.table
-        )
+        rng = self.stream(seed, "original")
+        original = organizer.original_table(rng, self.data, self.scale, self.table)
         return organizer.draw(original, teams)
 
     def publish(self, secrets: Secrets[Handout], submission: Table) -> Publication:
-        """S in an order that comes from the committed seed, the team and the digest of A(T); and F.
+        """Publish S in an order that comes from the committed seed, the team and the digest of A(T); and F.
 
         S has the column names of A(T); the order does not depend on them.
         """

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.attacks.reidentification import GUESSES, NOBODY, ReidentificationGuess
 from kakurenbo.contest import (
@@ -26,7 +24,7 @@ from kakurenbo.contest import (
     two_digits,
     why_out,
 )
-from kakurenbo.contest.results import FAILED, MISSING, REFUSED
+from kakurenbo.contest.results import FAILED, MISSING, REFUSED, state_note
 from kakurenbo.core import (
     InputError,
     ProblemCollector,
@@ -43,16 +41,12 @@ from kakurenbo.rulebooks.darc2019.matrices import Answer
 
 THIRDS = np.array([3, 2, 1])  # worth of a guess by its position, mode aicrowd
 
-Cells = NDArray[np.int32]
-
 
 def count_credit(answer: Answer, guess: ReidentificationGuess, mode: str) -> Credit:
     """Score a guess matrix in cells, with both figures of rule 12: per cell that is not DEL (b) and per cell (a)."""
     thirds, cells = _thirds(answer, guess, mode)
-    details = {
-        "reid": _rate(thirds, cells, mode),
-        "reid_of_all_cells": thirds / 3 / max(1, answer.cells.size),
-    }
+    of_all_cells = thirds / 3 / max(1, answer.cells.size)
+    details = {"reid": _rate(thirds, cells, mode), "reid_of_all_cells": of_all_cells}
     return Credit(thirds / 3, cells, blind_guessing(answer, mode), details=details)
 
 
@@ -106,139 +100,91 @@ def _rate(thirds: int, cells: int, mode: str) -> float:
 def _thirds(answer: Answer, guess: ReidentificationGuess, mode: str) -> tuple[int, int]:
     """Return the score in thirds of a cell, and how many cells count."""
     if guess.customers != answer.customers or guess.calendar != answer.calendar:
-        raise ParameterError(
-            "guess",
-            "a matrix of the customers and months of T",
-            (len(guess.customers), guess.calendar.names),
-        )
+        given = (len(guess.customers), guess.calendar.names)
+        raise ParameterError("guess", "a matrix of the customers and months of T", given)
     counted = counted_months(answer.calendar.months, mode)
     truth, guessed = answer.cells[:, :counted], guess.cells[:, :counted, : _guesses(mode)]
     is_present = truth != NOBODY
-    if mode == "rules" or _equally_long(answer, guess):
-        hits = _equal(answer, guess, truth, guessed)
+    lengths = {len(name) for name in (*answer.pseudonyms, *guess.pseudonyms)}
+    if mode == "rules" or len(lengths) <= 1:
+        # The guess is the true pseudonym, letter for letter.
+        code_of = {name: code for code, name in enumerate(answer.pseudonyms)}
+        lookup = np.array([*(code_of.get(name, NOBODY) for name in guess.pseudonyms), NOBODY])
+        hits = lookup[guessed] == truth[:, :, None]
     else:
-        hits = _contained(answer, guess, truth, guessed)
-    earned = np.where(
-        hits & is_present[:, :, None] & (guessed != NOBODY), THIRDS[: guessed.shape[2]], 0
-    )
+        # The true pseudonym is a part of the guess, which was enough for the evaluator.
+        hits = np.zeros(guessed.shape, dtype=bool)
+        places = np.nonzero(is_present[:, :, None] & (guessed != NOBODY))
+        pairs = zip(truth[places[:2]].tolist(), guessed[places].tolist(), strict=True)
+        hits[places] = [answer.pseudonyms[true] in guess.pseudonyms[code] for true, code in pairs]
+    hits &= is_present[:, :, None] & (guessed != NOBODY)
     # The evaluator lets a later match overwrite an earlier one: the smallest worth that is not 0.
-    best = np.where(earned > 0, earned, len(THIRDS) + 1).min(axis=2) % (len(THIRDS) + 1)
+    earned = np.where(hits, THIRDS[: guessed.shape[2]], len(THIRDS) + 1)
+    best = earned.min(axis=2) % (len(THIRDS) + 1)
     return int(best.sum()), int(is_present.sum())
-
-
-def _equal(
-    answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells
-) -> NDArray[np.bool_]:
-    """Return whether a guess is the true pseudonym, letter for letter; shape of ``guessed``."""
-    if guess.pseudonyms == answer.pseudonyms:
-        return np.asarray(guessed == truth[:, :, None])
-    position = {name: code for code, name in enumerate(answer.pseudonyms)}
-    lookup = np.array([*(position.get(name, NOBODY) for name in guess.pseudonyms), NOBODY])
-    return np.asarray(lookup[guessed] == truth[:, :, None])
-
-
-def _contained(
-    answer: Answer, guess: ReidentificationGuess, truth: Cells, guessed: Cells
-) -> NDArray[np.bool_]:
-    """Return whether the true pseudonym is a part of the guess, which was enough for the evaluator."""
-    hits = np.zeros(guessed.shape, dtype=bool)
-    places = np.nonzero((truth != NOBODY)[:, :, None] & (guessed != NOBODY))
-    pairs = zip(truth[places[:2]].tolist(), guessed[places].tolist(), strict=True)
-    hits[places] = [answer.pseudonyms[true] in guess.pseudonyms[code] for true, code in pairs]
-    return hits
-
-
-def _equally_long(answer: Answer, guess: ReidentificationGuess) -> bool:
-    """Return whether a pseudonym can be part of another only by being equal to it."""
-    return len({len(name) for name in {*answer.pseudonyms, *guess.pseudonyms}}) <= 1
 
 
 # -- tables and teams ------------------------------------------------------------------------------
 
-AWARDED = 3
-_OWN_TABLE, _OTHER_TABLE = "owns the table", "did not attack the first-ranked table"
+OWNS_TABLE = Message("state.owns_the_table").stored()
+OTHER_TABLE = Message("state.other_table").stored()
 """Why a team has no rate in the attack ranking though it may have attacked."""
-_NEVER_ACCEPTED = (
-    REFUSED,
-    FAILED,
-    MISSING,
-)  # unlike a table that was disqualified after it had taken its place
-
-
-@dataclass(frozen=True)
-class TableScore:
-    """One table: U, reid(S) = max over baselines and attacks, and (U + reid) / 2."""
-
-    table: str
-    utility: Fraction
-    reid: Fraction
-
-    @property
-    def score(self) -> Fraction:
-        return (self.utility + self.reid) / 2
-
-    def as_json(self) -> dict[str, float]:
-        return {"U": float(self.utility), "reid": float(self.reid), "score": float(self.score)}
+NEVER_ACCEPTED = (REFUSED, FAILED, MISSING)
+"""Unlike a table that was disqualified after it had taken its place."""
+Rates = dict[str, Fraction]
 
 
 def standings(rounds: Mapping[str, RoundResults], mode: str = "rules") -> Standings:
-    """Rank teams by the lowest score of their last three tables, attackers by their best attack on the first-ranked table."""
+    """Rank teams by the lowest score of their last three tables, attackers by their best attack on the first-ranked table.
+
+    The score of a table is (U + reid(S)) / 2, with reid(S) = max over baselines and attacks.
+    """
     if len(rounds) != 1:
         raise UsageError("error.darc2019_rounds", given=", ".join(rounds) or Message("word.none"))
     (results,) = rounds.values()
-    tables = {
-        table: _table_score(results, table, mode)
-        for table in _counting(results)
-        if table not in results.out
-    }
+    tables = {table: _table_figures(results, table, mode) for table in _counting_tables(results)}
     scores: dict[str, Fraction | None] = dict.fromkeys(map(team_of, results.targets))
-    for table, one in tables.items():
+    for table, figures in tables.items():
         lowest = scores[team_of(table)]
-        scores[team_of(table)] = one.score if lowest is None else min(lowest, one.score)
+        score = figures["score"]
+        scores[team_of(table)] = score if lowest is None else min(lowest, score)
     notes = {team: why_out(team, rounds) for team, score in scores.items() if score is None}
-    ranked_scores = {team: scores[team] for team in scores if team not in results.excluded}
-    ranked = rank_scores(ranked_scores, notes, lowest_wins=True)
-    excluded = {team: scores[team] for team in scores if team in results.excluded}
+    excluded = {team: scores.pop(team) for team in [*scores] if team in results.excluded}
+    ranked = rank_scores(scores, notes, lowest_wins=True)
+    best = {line.score for line in ranked if line.rank == 1}
+    first = [name for name, table in tables.items() if table["score"] in best]
+    attack = _attack_ranking(results, [t for t in first if team_of(t) not in results.excluded])
     lines = (*ranked, *shown_unranked(excluded, notes))
-    first_scores = {line.score for line in ranked if line.rank == 1}
-    first = [
-        table
-        for table, one in tables.items()
-        if one.score in first_scores and team_of(table) not in results.excluded
-    ]
-    attack = _attack_ranking(results, first)
+    details = {
+        table: {name: float(figure) for name, figure in figures.items()}
+        | {**results.beside.get(table, {})}
+        for table, figures in tables.items()
+    }
+    winners = tuple(line.team for line in attack if line.rank == 1 and line.score)
     return Standings(
         anonymization=lines,
         attack=attack,
         overall=lines,
-        awards={
-            "anonymization": awarded(ranked, AWARDED),
-            "re-identification": tuple(
-                line.team for line in attack if line.rank == 1 and line.score
-            ),
-        },
-        details={
-            "tables": {
-                table: {**one.as_json(), **results.beside.get(table, {})}
-                for table, one in tables.items()
-            }
-        },
+        awards={"anonymization": awarded(ranked), "re-identification": winners},
+        details={"tables": details},
         lower_is_better=frozenset({"anonymization", "overall"}),
         overall_is="anonymization",
         award_for={"re-identification": "attack"},
     )
 
 
-def _counting(results: RoundResults) -> list[str]:
-    """The last three tables of each team that were accepted, in the order they were handed in."""
+def _counting_tables(results: RoundResults) -> list[str]:
+    """Return those of the last three accepted tables of each team that are in play."""
     by_team: dict[str, list[str]] = {}
     for table in sorted(results.targets, key=by_number):
-        if results.out.get(table) not in _NEVER_ACCEPTED:
+        if results.out.get(table) not in NEVER_ACCEPTED:
             by_team.setdefault(team_of(table), []).append(table)
-    return [table for handed_in in by_team.values() for table in handed_in[-TABLES_PER_TEAM:]]
+    last = [table for tables in by_team.values() for table in tables[-TABLES_PER_TEAM:]]
+    return [table for table in last if table not in results.out]
 
 
-def _table_score(results: RoundResults, table: str, mode: str) -> TableScore:
+def _table_figures(results: RoundResults, table: str, mode: str) -> Rates:
+    """Return U, reid and the score of a table."""
     if table not in results.utility:
         raise UsageError("error.darc2019_utility", table=table)
     counting = [
@@ -246,79 +192,84 @@ def _table_score(results: RoundResults, table: str, mode: str) -> TableScore:
         for name, rate in _rates(results, table).items()
         if name not in results.excluded and (name not in results.unranked or counts_in(mode, name))
     ]
-    return TableScore(table, as_decimal(results.utility[table]), max(counting, default=Fraction(0)))
+    utility, rate = as_decimal(results.utility[table]), max(counting, default=Fraction(0))
+    return {"U": utility, "reid": rate, "score": (utility + rate) / 2}
 
 
-def _rates(results: RoundResults, table: str) -> dict[str, Fraction]:
-    """Rate of each attacker on a table; nobody attacks a table of their own."""
-    return {
-        attacker: _exact_rate(credit)
-        for attacker, credit in results.credits.get(table, {}).items()
-        if attacker != team_of(table)
-    }
-
-
-def _exact_rate(credit: Credit) -> Fraction:
-    if "reid" in credit.details:
-        return as_decimal(credit.details["reid"])
-    return Fraction(round(credit.hits * 3), 3 * int(credit.of)) if credit.of else Fraction(0)
+def _rates(results: RoundResults, table: str) -> Rates:
+    """Return the rate of each attacker on a table, without its owner."""
+    rates = {}
+    for attacker, credit in results.credits.get(table, {}).items():
+        if attacker == team_of(table):
+            continue
+        if "reid" in credit.details:
+            rates[attacker] = as_decimal(credit.details["reid"])
+        else:
+            rates[attacker] = Fraction(round(credit.hits * 3), 3 * max(1, int(credit.of)))
+    return rates
 
 
 def _attack_ranking(results: RoundResults, first: Sequence[str]) -> tuple[Standing, ...]:
-    """Attackers by their best rate on the first-ranked table; on several tables that tie for it, by the highest.
+    """Rank attackers by their best rate on the first-ranked table; on several tables that tie for it, by the highest.
 
-    Everybody who takes part is listed, whom they attacked or not. Baselines and attacks of the organizers' own team are shown
+    Everybody who takes part is listed, whatever they attacked. Baselines and attacks of the organizers' own team are listed
     below, without a rank.
     """
     rates: dict[str, Fraction | None] = dict.fromkeys(results.teams)
-    owners = {team_of(table) for table in first}
-    shown: dict[str, Fraction | None] = dict.fromkeys(results.unranked, Fraction(0))
-    shown |= dict.fromkeys(results.excluded & {*results.attackers})
+    unranked: dict[str, Fraction | None] = dict.fromkeys(results.unranked, Fraction(0))
+    unranked |= dict.fromkeys(results.excluded & {*results.attackers})
     for table in first:
         for attacker, rate in _rates(results, table).items():
-            known = rates if attacker in rates else shown
+            known = rates if attacker in rates else unranked
             known[attacker] = max(known.get(attacker) or rate, rate)
-    nothing = [team for team, rate in (rates | shown).items() if rate is None]
-    guessing = {attacker for table in results.credits for attacker in _rates(results, table)}
-    notes = {
-        team: _OWN_TABLE if team in owners else _OTHER_TABLE if team in guessing else MISSING
-        for team in nothing
-    }
-    return (*rank_scores(rates, notes), *shown_unranked(shown, notes))
+    owners = {team_of(table) for table in first}
+    attacking = {attacker for table in results.credits for attacker in _rates(results, table)}
+    notes = {}
+    for team, best in (rates | unranked).items():
+        if best is None:
+            without = OTHER_TABLE if team in attacking else state_note(MISSING)
+            notes[team] = OWNS_TABLE if team in owners else without
+    return (*rank_scores(rates, notes), *shown_unranked(unranked, notes))
 
 
 # -- tables from files ------------------------------------------------------------------------------------------------
 
 
 def read_published(source: Source) -> RoundResults:
-    """A CSV with the header ``table,utility,ATTACKER,...``: U and the reid of each attack, blank for none.
+    """Read a CSV with the header ``table,utility,ATTACKER,...``: U and the reid of each attack, blank for none.
 
-    Attackers whose name is S and a number are the baselines: they count against a table and are not ranked.
+    Attackers whose name is S and a number are the baselines: they count against a table and are not ranked. Of several
+    attacks of an attacker (columns 02-1, 02-2 ...) the best of the first ten counts.
     """
     rows = read_cells(source)
-    if len(rows) < 2 or rows[0][1][:2] != ["table", "utility"]:
+    if len(rows) < 2 or rows[0].cells[:2] != ["table", "utility"]:
         code = "darc2019.no_results_table"
         raise InputError.of(code, source.name, severity=Severity.MALFORMED)
-    attackers = [two_digits(name) for name in rows[0][1][2:]]
-    found = ProblemCollector(source.name)
+    columns = ["utility", *map(two_digits, rows[0].cells[2:])]
+    attackers, problems = columns[1:], ProblemCollector(source.name)
     if len(set(attackers)) < len(attackers):
-        found.add("darc2019.attacker_twice", row=1)
+        problems.add("darc2019.attacker_twice", row=1)
     credits: dict[str, dict[str, Credit]] = {}
     tries: dict[str, dict[str, tuple[Credit, ...]]] = {}
     utility: dict[str, float] = {}
-    for number, row in rows[1:]:
-        table = two_digits(row[0])
-        if len(row) != len(attackers) + 2 or table in credits or not table:
-            found.add("darc2019.bad_results_row", row=number, value=row[0])
+    for number, (name, *cells) in rows[1:]:
+        table = two_digits(name)
+        if len(cells) != len(columns) or table in credits or not table:
+            problems.add("darc2019.bad_results_row", row=number, value=name)
             continue
-        shares = _shares(("utility", *attackers), row[1:], number, found)
-        utility[table] = shares.pop("utility", math.nan)  # where there is none, that is told
-        earned = [
-            (team_of(name), Credit(share, 1, details={"reid": share}))
-            for name, share in shares.items()
-        ]
-        credits[table], tries[table] = _best(earned)
-    found.check()
+        attacks: dict[str, tuple[Credit, ...]] = {}
+        for column, cell in zip(columns, cells, strict=True):
+            share = _share(cell)
+            if share is None and (cell or column == "utility"):
+                problems.add("darc2019.no_share", row=number, column=column, value=cell)
+            elif share is not None and column == "utility":
+                utility[table] = share
+            elif share is not None:
+                attacker, credit = team_of(column), Credit(share, 1, details={"reid": share})
+                attacks[attacker] = (*attacks.get(attacker, ()), credit)[:ATTACKS_PER_TABLE]
+        credits[table] = {name: max(each, key=_hits) for name, each in attacks.items()}
+        tries[table] = {name: each for name, each in attacks.items() if len(each) > 1}
+    problems.check()
     unranked = frozenset(name for name in attackers if name[:1] == "S" and name[1:].isdecimal())
     if not unranked:
         notice("darc2019.no_baselines", file=source.name)
@@ -326,31 +277,8 @@ def read_published(source: Source) -> RoundResults:
     return RoundResults(credits, tuple(credits), names, utility, unranked=unranked, tries=tries)
 
 
-def _best(
-    earned: Sequence[tuple[str, Credit]],
-) -> tuple[dict[str, Credit], dict[str, tuple[Credit, ...]]]:
-    """The best of an attacker's first ten attacks, and all of these where there are several (columns 02-1, 02-2 ...)."""
-    every: dict[str, tuple[Credit, ...]] = {}
-    for attacker, credit in earned:
-        every[attacker] = (*every.get(attacker, ()), credit)[:ATTACKS_PER_TABLE]
-    best = {
-        attacker: max(tries, key=lambda credit: credit.hits) for attacker, tries in every.items()
-    }
-    return best, {attacker: tries for attacker, tries in every.items() if len(tries) > 1}
-
-
-def _shares(
-    names: Sequence[str], cells: Sequence[str], row: int, found: ProblemCollector
-) -> dict[str, float]:
-    """The cells of a line by column; blank ones are left out, but for the utility."""
-    shares = {}
-    for name, cell in zip(names, cells, strict=True):
-        value = _share(cell)
-        if value is not None:
-            shares[name] = value
-        elif cell or name == "utility":
-            found.add("darc2019.no_share", row=row, column=name, value=cell)
-    return shares
+def _hits(credit: Credit) -> float:
+    return credit.hits
 
 
 def _share(cell: str) -> float | None:

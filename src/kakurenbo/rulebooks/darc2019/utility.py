@@ -27,24 +27,28 @@ Baselines = Mapping[str, Attack[ReidentificationKnowledge, ReidentificationGuess
 
 
 def baselines(mode: str) -> Baselines:
-    """F1..F7 under the names of their scores; ``scores.counts_in`` says which of them count."""
+    """Return F1..F7 under the names of their scores; ``scores.counts_in`` says which of them count."""
     return {**{f"S{number}": KeyMatch(number, mode) for number in KEYS}, "S7": Overlap(mode)}
 
 
 def measure(original: Table, released: Table, mode: str) -> Utility:
-    """E1..E6, U = max, and S1..S7 of a release; and how many of its rows tell their buyer, which counts for nothing."""
+    """Compute E1..E6, U = max, and S1..S7; and how many rows tell their buyer, which counts for nothing."""
     errors = {name: min(1.0, value) for name, value in errors_of(original, released, mode).items()}
     largest = max(errors, key=lambda name: errors[name])
-    scores = {name: Score(value, higher_is_better=False) for name, value in errors.items()}
-    scores["U"] = Score(errors[largest], higher_is_better=False, limit={"by": largest})
-    found = _reidentification(original, released, mode)
+    figures = {**errors, "U": errors[largest]}
+    figures |= _reidentification(original, released, mode)
+    figures["buyer"] = buyer_share(original, released)
+    limits = {"U": {"by": largest}}
     return Utility(
-        {**scores, **found, "buyer": Score(buyer_share(original, released), higher_is_better=False)}
+        {
+            name: Score(value, higher_is_better=False, limit=limits.get(name, {}))
+            for name, value in figures.items()
+        }
     )
 
 
 def errors_of(original: Table, released: Table, mode: str) -> dict[str, float]:
-    """E1..E6 before they are capped at 1."""
+    """Return E1..E6 before they are capped at 1."""
     alive = kept(released)
     changes = {
         "E4": record_changes.date_change(original.codes["date"], released.codes["date"], alive),
@@ -68,54 +72,35 @@ def _purchases(table: Table, rows: Any) -> ItemMatrix:
 def _similarity_of_the_rules(original: Table, released: Table, alive: Any) -> dict[str, float]:
     """Norms over U_ij. E2 zeroes scores of 6 or more by each table's own sums; E3 all items but T's top 180 in both."""
     before, after = _purchases(original, slice(None)), _purchases(released, alive)
+    small = before.below(SMALL_SCORE), after.below(SMALL_SCORE)
     top = top_items(original.codes["id_item"], len(original.vocabularies["id_item"]), TOP_ITEMS)
-    whole = similarity_distance(before, after, (top, top), copurchasers=True)
-    small = similarity_distance(
-        before.below(SMALL_SCORE), after.below(SMALL_SCORE), (top, top), copurchasers=True
-    )
-    return {"E1": whole.overall, "E2": small.overall, "E3": whole.chosen}
+    e1, e3 = similarity_distance(before, after, (top, top), copurchasers=True)
+    e2, _ = similarity_distance(*small, (top, top), copurchasers=True)
+    return {"E1": e1, "E2": e2, "E3": e3}
 
 
 def _similarity_of_the_evaluator(original: Table, released: Table, alive: Any) -> dict[str, float]:
     """Plain cosines; E2 is always 0; E3 with each table's own top list, or the distance of the two lists if larger."""
-    before, after = _purchases(original, slice(None)), _purchases(released, alive)
     count = len(original.vocabularies["id_item"])
     top = _top_of_the_evaluator(original.codes["id_item"], count)
     top_after = _top_of_the_evaluator(released.codes["id_item"][alive], count)
-    found = similarity_distance(before, after, (top, top_after), copurchasers=False)
-    return {
-        "E1": found.overall,
-        "E2": 0.0,
-        "E3": max(found.chosen, top_list_distance(top, top_after)),
-    }
+    before, after = _purchases(original, slice(None)), _purchases(released, alive)
+    e1, e3 = similarity_distance(before, after, (top, top_after), copurchasers=False)
+    return {"E1": e1, "E2": 0.0, "E3": max(e3, top_list_distance(top, top_after))}
 
 
 def _top_of_the_evaluator(items: Any, count: int) -> Any:
     return top_items(items, count, int(TOP_SHARE * len(np.unique(items))))
 
 
-def disabled_e2(original: Table, released: Table) -> float:
-    """What the evaluator's E2 would have been: scores below the median of T's scores, in each table."""
-    before, after = _purchases(original, slice(None)), _purchases(released, kept(released))
-    median = float(np.median(before.scores))
-    everything = np.ones(len(original.vocabularies["id_item"]), dtype=bool)
-    chosen = (everything, everything)
-    return similarity_distance(
-        before.below(median), after.below(median), chosen, copurchasers=False
-    ).overall
-
-
-def _reidentification(original: Table, released: Table, mode: str) -> dict[str, Score]:
-    """S1..S7 on S in the reference order."""
+def _reidentification(original: Table, released: Table, mode: str) -> dict[str, float]:
+    """Return S1..S7 on S in the reference order."""
     answer, rows = answer_of(original, released)
     order = np.random.RandomState(REFERENCE_ORDER).permutation(len(rows))
     knowledge = ReidentificationKnowledge(original, rows.take(order))
     unused = np.random.default_rng(0)
-    found = {
-        name: reid(answer, attack(knowledge, unused), mode)
-        for name, attack in baselines(mode).items()
-    }
-    return {name: Score(value, higher_is_better=False) for name, value in found.items()}
+    attacks = baselines(mode).items()
+    return {name: reid(answer, attack(knowledge, unused), mode) for name, attack in attacks}
 
 
 def buyer_share(original: Table, released: Table) -> float:
@@ -136,12 +121,10 @@ def buyer_share(original: Table, released: Table) -> float:
         A(T): its rows are those of T in their order, deleted ones included.
     """
     alive = kept(released)
-    rows = released.take(alive)
+    rows, customers = released.take(alive), original.codes["id_user"][alive]
     shares = []
     for monthly in (False, True):
         linked = shown_customers(original, rows, monthly=monthly)
-        found = (linked == original.codes["id_user"][alive]) | true_purchases(
-            original, rows, linked
-        )
-        shares.append(float(found.mean()) if len(found) else 0.0)
+        is_buyer = (linked == customers) | true_purchases(original, rows, linked)
+        shares.append(float(is_buyer.mean()) if len(is_buyer) else 0.0)
     return max(shares)

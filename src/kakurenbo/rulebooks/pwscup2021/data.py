@@ -2,92 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kakurenbo.contest.commitments import digest
-from kakurenbo.core import InputError, Moments, Source, Table
-from kakurenbo.core.errors import UsageError
+from kakurenbo.core import Moments, Table
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream as fixed_stream
-from kakurenbo.data import health as nhanes
+from kakurenbo.data import health
 from kakurenbo.data.distinct import tilted_rows
 from kakurenbo.data.generators import Generator, distinct_rows, generate
 from kakurenbo.data.moments import calibrated
 from kakurenbo.data.statistics import stored_bytes
 from kakurenbo.data.store import load_part
-from kakurenbo.rulebooks.pwscup2021 import files
+from kakurenbo.rulebooks.pwscup2021.files import PEOPLE
+from kakurenbo.rulebooks.sources import EMBEDDED, IMPORTED, OWN, real_data
 
-AUTO, EMBEDDED, IMPORTED, OWN = "auto", "embedded", "imported", "own"
 DATASET, PART = "nhanes", "B"
 SOURCES = {
-    EMBEDDED: "embedded statistics: B is drawn from stored moments of health checks (NHANES), not its real rows",
-    IMPORTED: "NHANES, imported files",
-    OWN: "a table B of the organizer's own",
+    EMBEDDED: Message("word.health_embedded"),
+    IMPORTED: Message("word.health_imported"),
+    OWN: Message("word.health_own"),
 }
 ROWS: Mapping[str, int | None] = {"full": None, "small": 2000}
 """Rows of B by scale; None for as many as the source has."""
 DRAWN_PER_ROW = 2  # rows that are drawn for each row of B, before duplicates are dropped
 
-Streams = Callable[..., np.random.Generator]
-"""Randomness of a purpose in this round."""
-
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What tables B come from.
+    """Source of tables B.
 
     Attributes
     ----------
     kind : str
         ``embedded``, ``imported`` or ``own``.
-    table : Table or None
-        The real B, where there is one.
     moments : Moments
         What tables are generated from.
+    table : Table or None
+        The real B, where there is one.
     """
 
     kind: str
-    table: Table | None
     moments: Moments
+    table: Table | None = None
+
+    @property
+    def description(self) -> Any:
+        return SOURCES[self.kind].stored()
 
     def described(self) -> dict[str, Any]:
-        """For ``contest.json``: enough to see whether somebody else has the same data."""
+        """Return what ``contest.json`` says: enough to see whether somebody else has the same data."""
         if self.table is not None:
-            return {"source": SOURCES[self.kind], "sha256": self.table.digest()}
-        stored = stored_bytes(nhanes.STATISTICS_FILE)
-        return {"source": SOURCES[self.kind], "sha256": digest(stored)}
+            return {"source": self.description, "sha256": self.table.digest()}
+        return {"source": self.description, "sha256": digest(stored_bytes(health.STATISTICS_FILE))}
 
     @property
     def rows(self) -> int:
-        return nhanes.ROWS if self.table is None else len(self.table)
+        return health.ROWS if self.table is None else len(self.table)
 
 
 def population(data: str, own: str) -> Population:
-    """The data that was asked for; ``auto`` takes a table of one's own, else an imported one, else the embedded statistics."""
-    if own and data not in (AUTO, OWN):
-        raise UsageError("error.darc2019_table", data=data)
-    if own:
-        try:
-            return _real(OWN, nhanes.read_health(Source.of(Path(own)), 2 * files.PEOPLE))
-        except InputError as error:
-            raise UsageError(error.message, at=own) from error
-    if data == OWN:
-        raise UsageError("error.pwscup2021_own")
-    imported = None if data == EMBEDDED else load_part(DATASET, PART, nhanes.SCHEMA)
-    if imported is not None:
-        return _real(IMPORTED, imported)
-    if data == IMPORTED:
-        raise UsageError("error.pwscup2021_import")
-    return Population(EMBEDDED, None, nhanes.embedded_statistics())
-
-
-def _real(kind: str, table: Table) -> Population:
-    return Population(kind, table, Moments.of(nhanes.counted(table)))
+    """Return the chosen data; ``auto`` takes an own table, else an imported one, else the embedded statistics."""
+    real = real_data(
+        "pwscup2021",
+        data,
+        lambda: load_part(DATASET, PART, health.SCHEMA),
+        own,
+        lambda source: health.read_health(source, 2 * PEOPLE),
+    )
+    if real is None:
+        return Population(EMBEDDED, health.embedded_statistics())
+    kind, table = real
+    return Population(kind, Moments.of(health.counted(table)), table)
 
 
 def common_table(source: Population, rows: int, rng: np.random.Generator) -> Table:
@@ -102,18 +93,15 @@ def common_table(source: Population, rows: int, rng: np.random.Generator) -> Tab
 def generated_table(
     moments: Moments, rows: int, rng: np.random.Generator, *, distinct: bool = True
 ) -> Table:
-    """A table like the source: twice as many rows are drawn, duplicates dropped, and so many of the rest chosen."""
+    """Draw a table like the source: of twice as many rows without duplicates so many are chosen."""
     generator = _generator(moments)
-    drawn = (
-        distinct_rows(generator, moments, rows, rows * DRAWN_PER_ROW, rng)
-        if distinct
-        else generate(generator, moments, rows, rng)
-    )
-    return nhanes.uncounted(drawn)
+    if not distinct:
+        return health.uncounted(generate(generator, moments, rows, rng))
+    return health.uncounted(distinct_rows(generator, moments, rows, rows * DRAWN_PER_ROW, rng))
 
 
 @cache
 def _generator(moments: Moments) -> Generator:
-    """Calibrated once: a function of the statistics alone, which tells nothing of a seed."""
+    """Return the generator, calibrated once: a function of the statistics alone, which tells nothing of a seed."""
     draw = calibrated(moments, fixed_stream(0, "pwscup2021", "calibration"))
     return Generator(lambda _, rows, rng: draw(rows, rng), tilted_rows)

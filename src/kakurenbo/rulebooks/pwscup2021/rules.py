@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kakurenbo.attacks.linkage import DELETED, LinkageGuess, LinkageKnowledge
 from kakurenbo.contest import (
@@ -19,6 +18,7 @@ from kakurenbo.contest import (
     ContestFacts,
     ContestFolder,
     Credit,
+    FilePattern,
     Files,
     LinkageContest,
     Phase,
@@ -31,11 +31,11 @@ from kakurenbo.contest import (
     Standings,
     Utility,
 )
-from kakurenbo.contest.bases import rows_bytes
+from kakurenbo.contest.bases import SIZE_FILE, Rows, rows_bytes
 from kakurenbo.core import Schema, Source, Table, gather, json_bytes, table_bytes
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import Message
-from kakurenbo.data import health as nhanes
+from kakurenbo.data import health
 from kakurenbo.data.generators import fidelity
 from kakurenbo.data.health import ROWS, SCHEMA, read_health
 from kakurenbo.methods.parameters import parameter
@@ -53,9 +53,15 @@ from kakurenbo.rulebooks.pwscup2021.files import (
     Submission,
 )
 from kakurenbo.rulebooks.pwscup2021.release import RULES, SCRIPTS
+from kakurenbo.rulebooks.sources import AUTO, EMBEDDED, IMPORTED, OWN, find_file
 
 SMOOTHING = {PRE: 0.0, MAIN: 0.01}
 """What is added to each factor of R: nothing in the preliminary, and in the main round what its published figures have."""
+
+
+def _limit(meaning: str) -> Any:
+    """Return a limit of the contest; None for that of the round."""
+    return parameter(None, meaning, low=0, none="word.rounds_own")
 
 
 @dataclass(frozen=True)
@@ -106,9 +112,9 @@ class Pwscup2021(LinkageContest):
         RULES, "the text of the rules, or the contest's scripts", choices=(RULES, SCRIPTS)
     )
     data: str = parameter(
-        organizer.AUTO,
+        AUTO,
         "where B comes from; auto takes an imported table, own is the one that the option table names",
-        choices=(organizer.AUTO, organizer.EMBEDDED, organizer.IMPORTED, organizer.OWN),
+        choices=(AUTO, EMBEDDED, IMPORTED, OWN),
     )
     table: str = parameter("", "file of a B of one's own", none="word.as_data_says")
     tests: str = parameter(
@@ -122,55 +128,40 @@ class Pwscup2021(LinkageContest):
     d: float | None = parameter(
         None, "added to each factor of R", low=0, high=1, none="word.zero_in_pre"
     )
-    uniqrt: float | None = parameter(
-        None, "largest share of unique records", low=0, none="word.rounds_own"
-    )
-    rate: float | None = parameter(
-        None, "largest change of a cell's share", low=0, none="word.rounds_own"
-    )
-    odds_ratio: float | None = parameter(
-        None, "largest change of an odds ratio", low=0, none="word.rounds_own"
-    )
-    cor: float | None = parameter(
-        None, "largest change of a correlation", low=0, none="word.rounds_own"
-    )
-    iloss: float | None = parameter(
-        None, "largest change of a record", low=0, none="word.rounds_own"
-    )
+    uniqrt: float | None = _limit("largest share of unique records")
+    rate: float | None = _limit("largest change of a cell's share")
+    odds_ratio: float | None = _limit("largest change of an odds ratio")
+    cor: float | None = _limit("largest change of a correlation")
+    iloss: float | None = _limit("largest change of a record")
 
     # -- options ---------------------------------------------------------------------------------------------------
 
     def settings(self) -> dict[str, Any]:
-        """What makes a contest; a file of one's own is told by its digest, not by where it lay."""
+        """Return what makes a contest: of an own file its digest stands in ``data``, not its path."""
         return {name: value for name, value in super().settings().items() if name != "table"}
 
     def under(self, facts: ContestFacts | None) -> Self:
-        """As the contest fixes it; but where another of its rounds is asked for, that round's own limits hold."""
+        """Take the options of a contest; if another of its rounds was chosen, that round's limits hold."""
         if facts is None or "round" not in self.given or self.round == facts.round:
             return super().under(facts)
-        own = {
-            name: value
-            for name, value in facts.settings.items()
-            if name not in (*utility.LIMITS, "d")
-        }
-        return super().under(replace(facts, settings=own))
+        settings = {**facts.settings}
+        for name in (*utility.LIMITS, "d"):
+            settings.pop(name, None)
+        return super().under(replace(facts, settings=settings))
 
     def limits(self) -> dict[str, float]:
-        """What every figure may be at most: as it was set, else as the round's rules have it."""
-        own = utility.ROUND_LIMITS[self.round]
-        return {
-            name: own[name] if (value := getattr(self, name)) is None else value
-            for name in utility.LIMITS
-        }
+        """Return what every figure may be at most: as it was set, else as the round's rules have it."""
+        limits = {**utility.ROUND_LIMITS[self.round]}
+        chosen = {name: getattr(self, name) for name in utility.LIMITS}
+        return limits | {name: value for name, value in chosen.items() if value is not None}
 
     def threshold_values(self) -> dict[str, float | None]:
         return {**self.limits()}
 
     def release_schema(self) -> Schema:
+        # Flags are checked after reading, by the rules more strictly.
+        stricter = () if self.mode == SCRIPTS else (*health.FLAGS, *health.UNUSED)
         read = release.read_schema(self.mode)
-        stricter = (
-            () if self.mode == SCRIPTS else (*nhanes.FLAGS, *nhanes.UNUSED)
-        )  # checked after reading
         return Schema(SCHEMA[column.name] if column.name in stricter else column for column in read)
 
     def conditions(self) -> tuple[Message, ...]:
@@ -178,13 +169,16 @@ class Pwscup2021(LinkageContest):
 
     @property
     def smoothing(self) -> float:
-        """What is added to each factor of R."""
+        """Return what is added to each factor of R."""
         return SMOOTHING[self.round] if self.d is None else self.d
 
     @property
-    def shuffled(self) -> bool:
-        """Whether the rows of a test table are in an order that tells nothing."""
-        return self.round == MAIN if self.order == "auto" else self.order == "shuffled"
+    def _pattern_of_b(self) -> FilePattern:
+        return files.COMMON_B if self.round == PRE else files.TEAM_B
+
+    @property
+    def _rows_of_b(self) -> int:
+        return ROWS if self.rows is None else self.rows
 
     # -- the organizer prepares ------------------------------------------------------------------------------------
 
@@ -193,48 +187,47 @@ class Pwscup2021(LinkageContest):
         source = organizer.population(self.data, self.table)
         rows = self.rows or organizer.ROWS[self.scale] or source.rows
         if self.round == PRE:
-            tables = dict.fromkeys(
-                teams, organizer.common_table(source, rows, self.stream(seed, "B"))
-            )
+            common = organizer.common_table(source, rows, self.stream(seed, "B"))
+            tables = dict.fromkeys(teams, common)
         else:
+            streams = {team: self.stream(seed, "B", team) for team in teams}
             tables = {
-                team: organizer.generated_table(source.moments, rows, self.stream(seed, "B", team))
-                for team in teams
+                team: organizer.generated_table(source.moments, rows, stream)
+                for team, stream in streams.items()
             }
         handouts = {
-            team: {files.handout_file(self.round, team): table_bytes(table)}
+            team: {self._pattern_of_b.name(round=self.round, team=team): table_bytes(table)}
             for team, table in tables.items()
         }
-        closeness = fidelity(source.moments, nhanes.counted(tables[teams[0]]))
-        settings = {"data": source.kind, "rows": rows, "d": self.smoothing, **self.limits()}
+        closeness = fidelity(source.moments, health.counted(tables[teams[0]]))
         return RoundData(
             handouts=handouts,
-            attackers=dict(handouts[teams[0]]) if self.round == PRE else {},
+            attackers=handouts[teams[0]] if self.round == PRE else {},
             data=source.described(),
-            settings=settings,
+            settings={"data": source.kind, "rows": rows, "d": self.smoothing, **self.limits()},
             report={"rows": rows, "fidelity": closeness.as_json()},
         )
 
     def draw_original(self, rng: np.random.Generator) -> Table:
         source = organizer.population(self.data, self.table)
-        return organizer.generated_table(source.moments, self._most_rows, rng)
+        return organizer.generated_table(source.moments, self._rows_of_b, rng)
 
     def generate(
         self, rows: int, rng: np.random.Generator, *, distinct: bool
     ) -> tuple[bytes, Mapping[str, Any]]:
         source = organizer.population(self.data, self.table)
         table = organizer.generated_table(source.moments, rows, rng, distinct=distinct)
-        closeness = fidelity(source.moments, nhanes.counted(table))
-        data = organizer.SOURCES[source.kind]
-        return table_bytes(table), {"data": data, "fidelity": closeness.as_json()}
+        closeness = fidelity(source.moments, health.counted(table)).as_json()
+        return table_bytes(table), {"data": source.description, "fidelity": closeness}
 
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
     def read_handout(self, folder: Path | ContestFolder) -> Handout:
         folder = ContestFolder.of(folder)
         folder.check_exists()
-        example = files.handout_file(self.round, "01")
-        source = files.find_file(folder, files.HANDOUT_NAME, example)
+        example = self._pattern_of_b.name(round=self.round, team="01")
+        patterns = (files.COMMON_B, files.TEAM_B)
+        source = find_file(folder, files.NOT_ONE_FILE, *patterns, example=example)
         facts = folder.facts(self.name)
         return Handout(facts.team if facts else "", read_health(source, 2 * PEOPLE))
 
@@ -242,113 +235,108 @@ class Pwscup2021(LinkageContest):
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
     ) -> Release:
         """Run a method on B; where it deletes too few rows for the rules, more go."""
-        return release.as_entry(
-            handout, anonymizer(handout.table, rng), rng, self.limits()["uniqrt"]
-        )
+        unique = self.limits()["uniqrt"]
+        return release.as_entry(handout, anonymizer(handout.table, rng), rng, unique)
 
     def released(self, handout: Handout, submission: Submission) -> tuple[Handout, Release]:
         return handout, Release.of(submission.release, rows=submission.kept)
 
-    def is_unchanged(self, handout: Handout, release_: Release) -> bool:
-        """Whether every row that was kept is as it was in B."""
-        return release_.table.same_values(handout.table.take(release_.rows))
+    def is_unchanged(self, handout: Handout, release: Release) -> bool:
+        """Return whether every row that was kept is as it was in B."""
+        return release.table.same_values(handout.table.take(release.rows))
 
     def release_files(self, handout: Handout, release_: Release) -> Files:
         return release.entry_files(handout, release_, self.round)
 
     def read_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
-        return release.check(handout, sources, self.round, self.mode)
+        return release.read_entry(handout, sources, self.round, self.mode)
 
     def utility(self, original: Table, release: Table) -> Mapping[str, Score]:
-        kept = np.arange(len(original))
-        return utility.measure(original, kept, release, self.limits(), self.mode).scores
+        everybody = np.arange(len(original))
+        return self.measure(
+            Handout("", original), Submission(release, everybody, everybody[:0])
+        ).scores
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
-        return utility.measure(
-            handout.table, submission.kept, submission.release, self.limits(), self.mode
-        )
+        kept, released = submission.kept, submission.release
+        return utility.measure(handout.table, kept, released, self.limits(), self.mode)
 
     # -- attackers guess -------------------------------------------------------------------------------------------
 
     def read_knowledge(
         self, sources: Sequence[Source], declared: Anonymizer | None = None
     ) -> LinkageKnowledge:
-        """CT, D and, where everybody knows it, B: files of their names, or files in this order."""
-        tests, releases, known = files.told_apart(sources)
+        """Read CT, D and, where everybody knows it, B: files of their names, or files in this order."""
+        tests, releases, known = files.sort_files(sources)
         if not tests and not releases and not known and len(sources) in (2, 3):
             tests, releases, known = [sources[0]], [sources[1]], list(sources[2:])
         if len(tests) != 1 or len(releases) != 1 or len(known) > 1:
             raise UsageError("error.pwscup2021_files")
         with gather() as problems:
             people = problems.of(read_health, tests[0])
-            released = problems.of(release.read_release, releases[0], self.mode)
+            released = problems.of(release.read_table_d, releases[0], self.mode)
             population = problems.of(read_health, known[0]) if known else None
         return LinkageKnowledge(people, released, len(people) // 2, population)
 
     def guess_form(self, knowledge: LinkageKnowledge) -> GuessForm:
         return self._form(len(knowledge.people), len(knowledge.release))
 
-    def _form(self, people: int, released: int | None) -> GuessForm:
-        """Rows of the release by the rules; the script knows only how many rows B has."""
-        return GuessForm(
-            people, self._most_rows if self.mode == SCRIPTS or released is None else released
-        )
+    def answer_form(self, answer: Answer) -> GuessForm:
+        return self._form(len(answer.rows), answer.released)
 
-    @property
-    def _most_rows(self) -> int:
-        return ROWS if self.rows is None else self.rows
+    def _form(self, people: int, released: int | None) -> GuessForm:
+        """Return the form for the rows of the release; the script knows only how many rows B has."""
+        by_script = self.mode == SCRIPTS or released is None
+        return GuessForm(people, self._rows_of_b if by_script else released)  # type: ignore[arg-type]
 
     # -- the judge ---------------------------------------------------------------------------------------------------
 
     def publish(self, secrets: Secrets[Handout], submission: Submission) -> Publication:
-        """D with a test table that everybody sees, on which the organizers' attack is played; and one for each attacker."""
-        team = secrets.team
-        target = {files.RELEASE.name(round=self.round, team=team): table_bytes(submission.release)}
-        answer = {files.SIZE_FILE: json_bytes({"released": len(submission.release)})}
-        parts: dict[str, tuple[Files, Files]] = {}
-        others = (
-            [name for name in secrets.round.teams if name != team] if self.tests == "pair" else []
+        """Publish D with a test table for all, on which the organizers' attack is played, and one for each attacker."""
+        fields = {"round": self.round, "team": secrets.team}
+        handout, dealt = secrets.handout, {}
+        if self.tests == "pair":
+            for attacker in secrets.round.teams:
+                if attacker != secrets.team:
+                    stream = secrets.stream("test", attacker)
+                    people, places = self.test_table(handout, submission, stream)
+                    test = files.DEALT_TEST.name(attacker=attacker, **fields)
+                    answer = files.DEALT_ANSWER.name(attacker=attacker, **fields)
+                    dealt[attacker] = ({test: table_bytes(people)}, {answer: rows_bytes(places)})
+        stream = secrets.stream("test", "everybody")
+        people, places = self.test_table(handout, submission, stream)
+        return Publication(
+            {
+                files.RELEASE.name(**fields): table_bytes(submission.release),
+                files.TEST.name(**fields): table_bytes(people),
+            },
+            {
+                SIZE_FILE: json_bytes({"released": len(submission.release)}),
+                files.ANSWER.name(**fields): rows_bytes(places),
+            },
+            dealt,
         )
-        for attacker in ("", *others):
-            people, places = self.test_table(
-                secrets.handout, submission, secrets.stream("test", attacker or "everybody")
-            )
-            test = {files.people_file(self.round, team, attacker): table_bytes(people)}
-            told = {files.answer_file(self.round, team, attacker): rows_bytes(places)}
-            if attacker:
-                parts[attacker] = (test, told)
-            else:
-                target, answer = {**target, **test}, {**answer, **told}
-        return Publication(target, answer, parts)
 
     def test_table(
         self, handout: Handout, submission: Submission, rng: np.random.Generator
-    ) -> tuple[Table, NDArray[np.int64]]:
-        """CT and Ea: 50 records of B that were deleted and 50 that were kept, and the row of D of each, -1 for none."""
-        drawn = [
-            rng.choice(rows, HALF, replace=False) for rows in (submission.deleted, submission.kept)
-        ]
-        rows = (
-            rng.permutation(np.concatenate(drawn))
-            if self.shuffled
-            else np.sort(np.concatenate(drawn))
-        )
-        places = np.where(
-            np.isin(rows, submission.kept), np.searchsorted(submission.kept, rows), DELETED
-        )
+    ) -> tuple[Table, Rows]:
+        """Draw CT and Ea: 50 records of B that were deleted and 50 that were kept, and the row of D of each, -1 for none."""
+        kept = submission.kept
+        drawn = [rng.choice(rows, HALF, replace=False) for rows in (submission.deleted, kept)]
+        rows = np.concatenate(drawn)
+        is_shuffled = self.order == "shuffled" or (self.order == "auto" and self.round == MAIN)
+        rows = rng.permutation(rows) if is_shuffled else np.sort(rows)
+        places = np.where(np.isin(rows, kept), np.searchsorted(kept, rows), DELETED)
         return handout.table.take(rows), places
 
     def read_answer(self, folder: Path | ContestFolder) -> Answer:
-        return files.read_answer(ContestFolder.of(folder), self._most_rows)
-
-    def answer_form(self, answer: Answer) -> GuessForm:
-        return self._form(len(answer.rows), answer.released)
+        return files.read_answer(ContestFolder.of(folder), self._rows_of_b)
 
     def answer_for(self, answer: Answer, attacker: str) -> Answer:
         return replace(answer, rows=answer.by_attacker.get(attacker, answer.rows), by_attacker={})
 
     def score_guess(self, answer: Answer, guess: LinkageGuess) -> Credit:
-        return scores.count_credit(answer, guess, self.smoothing, self._most_rows)
+        return scores.count_credit(answer, guess, self.smoothing, self._rows_of_b)
 
     # -- results -------------------------------------------------------------------------------------------------------
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from kakurenbo.contest import Score, Threshold, Utility
+from kakurenbo.contest import Score, Utility, at_most
 from kakurenbo.core import Category, Table
 from kakurenbo.data import health
 from kakurenbo.measures.covariance import (
-    Correlations,
     correlation_change,
     odds_ratio_difference,
     one_hot_correlations,
@@ -45,7 +45,7 @@ _CELLS = tuple(name for name in health.NAMES if name not in (*health.NUMBERS, *h
 def measure(
     original: Table, kept: np.ndarray, released: Table, limits: Mapping[str, float], mode: str
 ) -> Utility:
-    """All figures of an entry.
+    """Compute all figures of an entry.
 
     Parameters
     ----------
@@ -62,49 +62,37 @@ def measure(
         are one of a kind are a share of 4,190, whatever B has.
     """
     remaining, count_absent = original.take(kept), mode != SCRIPTS
+    rows = health.ROWS if mode == SCRIPTS else len(original)
+
+    def compare(difference: Callable[..., Score], figure: Callable[[Table], Any]) -> Score:
+        before, after = (t.derived(("pwscup2021", figure), figure) for t in (original, released))
+        return difference(before, after, count_absent=count_absent)
+
     scores = {
-        "uniqrt": unique_share(remaining, health.ROWS if mode == SCRIPTS else len(original)),
-        "rate": share_difference(_cells(original), _cells(released), count_absent=count_absent),
-        "odds_ratio": odds_ratio_difference(
-            _regression(original), _regression(released), count_absent=count_absent
-        ),
-        "cor": correlation_change(
-            _correlations(original), _correlations(released), count_absent=count_absent
-        ),
+        "uniqrt": unique_share(remaining, rows),
+        "rate": compare(share_difference, _cells),
+        "odds_ratio": compare(odds_ratio_difference, _regression),
+        "cor": compare(correlation_change, one_hot_correlations),
         "iloss": record_change(remaining, released, health.NUMBERS, _CELLS),
     }
-    return Utility(
-        scores, {name: Threshold(value, minimum=False) for name, value in limits.items()}
-    )
+    return Utility(scores, {name: at_most(value) for name, value in limits.items()})
 
 
 def unique_share(remaining: Table, rows: int) -> Score:
     """uniqrt: how many records of C are one of a kind, as a share of the rows of B."""
-    alone = unique_records(
-        remaining, [name for name in COMPARED if name not in health.NUMBERS], health.NUMBERS
-    )
-    count = int(alone.sum())
+    exact = [name for name in COMPARED if name not in health.NUMBERS]
+    count = int(unique_records(remaining, exact, health.NUMBERS).sum())
     return Score(count / rows, higher_is_better=False, parts={"count": count})
 
 
 def _cells(table: Table) -> CellCounts:
-    return table.derived(
-        "pwscup2021 cells", lambda own: cell_counts(own, health.DIA, COMPARED, BINS)
-    )
-
-
-def _correlations(table: Table) -> Correlations:
-    return table.derived("pwscup2021 correlations", one_hot_correlations)
+    return cell_counts(table, health.DIA, COMPARED, BINS)
 
 
 def _regression(table: Table) -> Regression | None:
-    """The regression over the rows that have an education: one that is empty is missing."""
-
-    def made(own: Table) -> Regression | None:
-        column = own.schema[health.EDU]
-        assert isinstance(column, Category)
-        if "" in column.levels:
-            own = own.take(own.codes[health.EDU] != column.code(""))
-        return logistic_regression(own, health.DIA, COMPARED) if len(own) else None
-
-    return table.derived("pwscup2021 regression", made)
+    """Fit the regression over the rows that have an education: one that is empty is missing."""
+    column = table.schema[health.EDU]
+    assert isinstance(column, Category)
+    if "" in column.levels:
+        table = table.take(table.codes[health.EDU] != column.code(""))
+    return logistic_regression(table, health.DIA, COMPARED) if len(table) else None

@@ -13,6 +13,7 @@ import numpy as np
 from kakurenbo.contest.commitments import digest
 from kakurenbo.core import InputError, Table, sources_of
 from kakurenbo.core.errors import UsageError
+from kakurenbo.core.messages import Message
 from kakurenbo.core.rng import stream as fixed_stream
 from kakurenbo.data.generators import fidelity
 from kakurenbo.data.ratings import (
@@ -24,15 +25,18 @@ from kakurenbo.data.ratings import (
 )
 from kakurenbo.data.statistics import stored_bytes
 from kakurenbo.data.store import load_ratings
-from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.rulebooks.pwscup2024.handout import CANDIDATES, TEST_ROWS
+from kakurenbo.rulebooks.pwscup2024.files import (
+    CANDIDATES,
+    TEST_ROWS,
+    candidate_file,
+    candidate_team,
+)
+from kakurenbo.rulebooks.sources import AUTO, EMBEDDED, IMPORTED, OWN
 
+# The option ``data`` may also be a folder of the organizer's own B files, which ``contest.json`` records as ``own``.
 FULL, SMALL = "full", "small"
 ROWS = {FULL: 10_000, SMALL: 1_000}
-AUTO, EMBEDDED, IMPORTED, OWN = "auto", "embedded", "imported", "own"
-"""Where B comes from; any other word is a folder of the organizer's own B files, which ``contest.json`` records as ``own``."""
-
-EMBEDDED_SOURCE = "embedded statistics: drawn from stored one- and two-way tables of a real B file, with made-up names"
+EMBEDDED_SOURCE = Message("word.ratings_embedded")
 
 Streams = Callable[..., np.random.Generator]
 """Randomness of a purpose in this round."""
@@ -40,7 +44,7 @@ Streams = Callable[..., np.random.Generator]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The tables B of a round.
+    """Tables B of a round.
 
     Attributes
     ----------
@@ -60,7 +64,7 @@ class Candidates:
 
 
 def draw_candidates(data: str, scale: str, teams: Sequence[str], stream: Streams) -> Candidates:
-    """Three candidates for every team from the data that was asked for.
+    """Draw three candidates for every team from the chosen data.
 
     Parameters
     ----------
@@ -71,63 +75,49 @@ def draw_candidates(data: str, scale: str, teams: Sequence[str], stream: Streams
     teams : sequence of str
     stream : callable
     """
-    if data == AUTO:
-        data = IMPORTED if len(imported_tables()) >= CANDIDATES * len(teams) else EMBEDDED
-    if data == EMBEDDED:
-        return _generated(ROWS[scale], teams, stream)
     if data == OWN:
         raise UsageError("error.pwscup2024_own")
-    kind = IMPORTED if data == IMPORTED else OWN
-    tables = imported_tables() if kind == IMPORTED else own_tables(Path(data))
+    imported = imported_tables() if data in (AUTO, IMPORTED) else {}
+    if data == EMBEDDED or (data == AUTO and len(imported) < CANDIDATES * len(teams)):
+        return _generated(ROWS[scale], teams, stream)
+    kind = IMPORTED if data in (AUTO, IMPORTED) else OWN
+    tables = imported if kind == IMPORTED else own_tables(Path(data))
     if kind == IMPORTED and not tables:
         raise UsageError("error.pwscup2024_import")
-    told = {
-        "source": f"{kind} B files",
-        "sha256": {name: table.digest() for name, table in tables.items()},
-    }
+    digests = {name: table.digest() for name, table in tables.items()}
     if scale == SMALL:
         tables = {name: _tenth(table, stream("tenth", name)) for name, table in tables.items()}
-    return Candidates(_dealt(tables, teams, stream("dealt")), kind, told)
+    by_team = _dealt(list(tables.values()), teams, stream("dealt"))
+    source = Message("word.ratings_files", {"kind": kind}).stored()
+    return Candidates(by_team, kind, {"source": source, "sha256": digests})
 
 
 def imported_tables() -> dict[str, Table]:
-    """The tables B that ``data import ratings`` put into the local store, by name."""
+    """Return the tables B that ``data import ratings`` put into the local store, by name."""
     return {f"B{number:02d}": table for number, table in enumerate(load_ratings() or (), start=1)}
 
 
 def own_tables(folder: Path) -> dict[str, Table]:
-    """The tables B in an organizer's folder, by file name."""
+    """Return the tables B in an organizer's folder, by file name."""
     if not folder.is_dir():
         raise UsageError("error.pwscup2024_data", at=folder)
-    tables: dict[str, Table] = {}
-    for source in sources_of(folder):
-        if names.candidate_team(source.name) is None:
-            continue
-        try:
-            tables[source.name] = read_ratings(source)
-        except InputError as error:
-            raise UsageError(error.message, at=folder) from error
-    return tables
+    sources = [source for source in sources_of(folder) if candidate_team(source.name) is not None]
+    try:
+        return {source.name: read_ratings(source) for source in sources}
+    except InputError as error:
+        raise UsageError(error.message, at=folder) from error
 
 
 def _dealt(
-    tables: Mapping[str, Table], teams: Sequence[str], rng: np.random.Generator
+    tables: Sequence[Table], teams: Sequence[str], rng: np.random.Generator
 ) -> dict[str, tuple[Table, ...]]:
-    """Tables dealt out in random order, none twice: whoever holds B knows every answer."""
+    """Deal tables in random order, none twice: whoever holds B knows every answer."""
     each = min(CANDIDATES, len(tables) // len(teams))
     if not each:
-        raise UsageError(
-            "error.pwscup2024_tables",
-            tables=len(tables),
-            teams=len(teams),
-            example=names.candidate_file("07", 1),
-        )
-    listed = list(tables.values())
-    order = rng.permutation(len(listed))
-    return {
-        team: tuple(listed[place] for place in order[index * each : (index + 1) * each])
-        for index, team in enumerate(teams)
-    }
+        counts = {"tables": len(tables), "teams": len(teams)}
+        raise UsageError("error.pwscup2024_tables", example=candidate_file("07", 1), **counts)
+    order = iter(rng.permutation(len(tables)))
+    return {team: tuple(tables[next(order)] for _ in range(each)) for team in teams}
 
 
 def _tenth(table: Table, rng: np.random.Generator) -> Table:
@@ -137,21 +127,21 @@ def _tenth(table: Table, rng: np.random.Generator) -> Table:
 
 @cache
 def _generator() -> RatingsGenerator:
-    """The calibrated generator: a function of the stored statistics alone, so it is made once and tells nothing of a seed."""
+    """Return the generator, calibrated once: a function of the statistics alone, which tells nothing of a seed."""
     return RatingsGenerator(fixed_stream(0, "pwscup2024", "calibration"))
 
 
 def _generated(rows: int, teams: Sequence[str], stream: Streams) -> Candidates:
-    generator = _generator()
-    drawn = {team: tuple(generator(CANDIDATES, rows, stream("candidates", team))) for team in teams}
-    stored = stored_bytes(STATISTICS_FILE)
-    data = {"source": EMBEDDED_SOURCE, "sha256": digest(stored)}
-    related = Table.stack([_related(table) for tables in drawn.values() for table in tables])
-    closeness = fidelity(ratings_statistics().related, related)
+    drawn = {
+        team: tuple(_generator()(CANDIDATES, rows, stream("candidates", team))) for team in teams
+    }
+    data = {"source": EMBEDDED_SOURCE.stored(), "sha256": digest(stored_bytes(STATISTICS_FILE))}
+    statistics = ratings_statistics().related
+    # The columns that the statistics relate, with every level of the domain.
+    related = [
+        Table.from_texts(statistics.schema, {name: table.texts(name) for name in RELATED})
+        for tables in drawn.values()
+        for table in tables
+    ]
+    closeness = fidelity(statistics, Table.stack(related))
     return Candidates(drawn, EMBEDDED, data, {"fidelity": closeness.as_json()})
-
-
-def _related(table: Table) -> Table:
-    """The columns that the statistics relate, with every level of the domain."""
-    schema = ratings_statistics().related.schema
-    return Table.from_texts(schema, {name: table.texts(name) for name in RELATED})

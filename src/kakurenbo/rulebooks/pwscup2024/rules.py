@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,44 +36,15 @@ from kakurenbo.core import Schema, Source, json_bytes
 from kakurenbo.core.messages import Message
 from kakurenbo.data import ratings
 from kakurenbo.methods.parameters import parameter
-from kakurenbo.rulebooks.pwscup2024 import names
-from kakurenbo.rulebooks.pwscup2024.data import (
-    AUTO,
-    EMBEDDED,
-    FULL,
-    ROWS,
-    SMALL,
-    draw_candidates,
-)
+from kakurenbo.rulebooks.pwscup2024 import files, guesses, release, scores, targets
+from kakurenbo.rulebooks.pwscup2024.data import FULL, ROWS, SMALL, draw_candidates
 from kakurenbo.rulebooks.pwscup2024.fields import DEFAULT_PLAYERS, FIGURES
-from kakurenbo.rulebooks.pwscup2024.guesses import (
-    GuessForm,
-    guess_bytes,
-    guesses_bytes,
-    read_guess,
-    read_guesses,
-)
-from kakurenbo.rulebooks.pwscup2024.handout import Handout, handout_files, read_handout
-from kakurenbo.rulebooks.pwscup2024.release import (
-    Submission,
-    read_release,
-    release_files,
-    split_files,
-)
-from kakurenbo.rulebooks.pwscup2024.scores import count_hits, read_published, standings
-from kakurenbo.rulebooks.pwscup2024.targets import (
-    MASKS_FILE,
-    Answer,
-    answer_files,
-    draw_masks,
-    draw_test,
-    masks_bytes,
-    read_answer,
-    read_knowledge,
-    read_masks,
-    target_files,
-)
+from kakurenbo.rulebooks.pwscup2024.files import Handout
+from kakurenbo.rulebooks.pwscup2024.guesses import GuessForm
+from kakurenbo.rulebooks.pwscup2024.release import Submission
+from kakurenbo.rulebooks.pwscup2024.targets import MASKS_FILE, Answer
 from kakurenbo.rulebooks.pwscup2024.utility import release_utility
+from kakurenbo.rulebooks.sources import AUTO, EMBEDDED
 
 COMMON, PER_TEAM = "common", "per_team"
 DIGESTS_FILE = "digests.json"
@@ -98,10 +70,10 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     phases = (
         Phase(
             ANONYMIZE,
-            (names.RELEASE, names.ARCHIVE, names.CHOICE, names.PLAIN_CHOICE, names.ID),
+            (files.RELEASE, files.ARCHIVE, files.CHOICE, files.PLAIN_CHOICE, files.ID),
             cost=2,
         ),
-        Phase(ATTACK, (names.GUESSES, names.GUESS_ARCHIVE, names.ONE_GUESS, names.ID), cost=0.1),
+        Phase(ATTACK, (files.GUESSES, files.GUESS_ARCHIVE, files.SINGLE_GUESS, files.ID), cost=0.1),
     )
 
     round: str = parameter("main", "which round", choices=("pre", "main"))
@@ -131,7 +103,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
 
     @property
     def masking(self) -> str:
-        """Whether the masked column of row i is the same for all teams: in the main round, unless asked otherwise."""
+        """Return whether the masked column of row i is the same for all teams: in the main round, unless asked otherwise."""
         by_round = COMMON if self.round == "main" else PER_TEAM
         return by_round if self.masks == AUTO else self.masks
 
@@ -144,22 +116,18 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     # -- the organizer prepares ------------------------------------------------------------------------------------
 
     def draw(self, seed: int, teams: Sequence[str]) -> RoundData:
-        def stream(*purpose: str) -> np.random.Generator:
-            return self.stream(seed, *purpose)
-
-        drawn = draw_candidates(self.data, self.scale, teams, stream)
-        handouts = {team: handout_files(team, tables) for team, tables in drawn.by_team.items()}
+        drawn = draw_candidates(self.data, self.scale, teams, partial(self.stream, seed))
+        by_team = drawn.by_team.items()
+        handouts = {team: files.handout_files(team, tables) for team, tables in by_team}
+        contents = [item for handout in handouts.values() for item in handout.items()]
         digests = {
-            name: digest(content)
-            for files in handouts.values()
-            for name, content in files.items()
-            if names.candidate_team(name) is not None
+            name: digest(content) for name, content in contents if files.candidate_team(name)
         }
-        masks = {MASKS_FILE: masks_bytes(draw_masks(stream("masks")))}
+        masks = targets.masks_bytes(targets.draw_masks(self.stream(seed, "masks")))
         return RoundData(
             handouts=handouts,
             public={DIGESTS_FILE: json_bytes({"sha256": digests})},
-            secret=masks if self.masking == COMMON else {},
+            secret={MASKS_FILE: masks} if self.masking == COMMON else {},
             data=drawn.data,
             settings={"masks": self.masking, "data": drawn.kind},
             report=drawn.report,
@@ -168,7 +136,7 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     # -- a team anonymizes -----------------------------------------------------------------------------------------
 
     def read_handout(self, folder: Path | ContestFolder) -> Handout:
-        return read_handout(ContestFolder.of(folder), self.name)
+        return files.read_handout(ContestFolder.of(folder), self.name)
 
     def anonymize(
         self, handout: Handout, anonymizer: Anonymizer, rng: np.random.Generator
@@ -187,37 +155,35 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         pairs = zip(release.tables, ratings.split(handout.table), strict=True)
         return all(table.same_values(original) for table, original in pairs)
 
-    def packed_files(self, handout: Handout, files: Files) -> Files:
-        return {**files, names.ID_FILE: f"{handout.team}\n".encode()}
+    def packed_files(self, handout: Handout, files_: Files) -> Files:
+        return {**files_, files.ID_FILE: f"{handout.team}\n".encode()}
 
-    def release_files(self, handout: Handout, release: Release) -> Files:
-        return release_files(handout, release.tables)
+    def release_files(self, handout: Handout, release_: Release) -> Files:
+        return release.release_files(handout, release_.tables)
 
     def read_release(self, handout: Handout, sources: Sequence[Source]) -> Submission:
-        return read_release(handout, sources)
+        return release.read_release(handout, sources)
 
     def measure(self, handout: Handout, submission: Submission) -> Utility:
         return release_utility(handout.candidates[submission.chosen], submission.tables)
 
     def publish(self, secrets: Secrets[Handout], submission: Submission) -> Publication:
-        common = self.masking == COMMON
-        masks = (
-            secrets.read(MASKS_FILE, read_masks) if common else draw_masks(secrets.stream("masks"))
-        )
+        if self.masking == COMMON:
+            masks = secrets.read(MASKS_FILE, targets.read_masks)
+        else:
+            masks = targets.draw_masks(secrets.stream("masks"))
+        team, tables = secrets.team, submission.tables
         original = secrets.handout.candidates[submission.chosen]
-        known, answer = draw_test(original, submission.tables, secrets.stream("people"), masks)
-        files = {
-            **target_files(secrets.team, known),
-            **split_files(secrets.team, submission.tables),
-        }
-        return Publication(files, answer_files(secrets.team, answer))
+        known, answer = targets.draw_test(original, tables, secrets.stream("people"), masks)
+        published = {**targets.target_files(team, known), **release.split_files(team, tables)}
+        return Publication(published, targets.answer_files(team, answer))
 
     # -- attackers guess -------------------------------------------------------------------------------------------
 
     def read_knowledge(
         self, sources: Sequence[Source], declared: Anonymizer | None = None
     ) -> RatingsKnowledge:
-        return read_knowledge(sources, declared)
+        return targets.read_knowledge(sources, declared)
 
     def guess_form(self, knowledge: RatingsKnowledge) -> GuessForm:
         return GuessForm(len(knowledge.ratings))
@@ -228,30 +194,29 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         declared: Anonymizer | None = None,
         attacker: str | None = None,
     ) -> Target[RatingsKnowledge, GuessForm]:
-        """One target, which knows its own columns of an E file."""
+        """Read one target, which knows its own columns of an E file."""
         target = super().read_target(*places, declared=declared, attacker=attacker)
         return replace(target, form=replace(target.form, target=target.name))
 
     def read_guess(self, form: GuessForm, source: Source) -> RatingsGuess:
-        return read_guess(form, source)
+        return guesses.read_guess(form, source)
 
     def guess_bytes(self, guess: RatingsGuess) -> bytes:
-        return guess_bytes([guess], len(guess.people))
+        return guesses.guess_bytes([guess], len(guess.people))
 
-    def guess_files(self, guesses: Mapping[str, RatingsGuess], attacker: str) -> Files:
-        """One file for all teams: columns 2i-1 and 2i for team i."""
-        return {names.GUESSES.name(attacker=attacker): guesses_bytes(guesses, attacker)}
+    def guess_files(self, by_target: Mapping[str, RatingsGuess], attacker: str) -> Files:
+        """Write one file for all teams: columns 2i-1 and 2i for team i."""
+        return {files.GUESSES.name(attacker=attacker): guesses.guesses_bytes(by_target, attacker)}
 
     def read_guesses(
         self,
-        targets: Mapping[str, Target[RatingsKnowledge, GuessForm]],
+        by_name: Mapping[str, Target[RatingsKnowledge, GuessForm]],
         sources: Sequence[Source],
         attacker: str,
     ) -> Guesses[RatingsGuess]:
-        """One file serves all targets; a pair of columns that is wrong costs that target alone."""
-        return read_guesses(
-            {name: target.form for name, target in targets.items()}, sources, attacker
-        )
+        """Read one file for all targets; a pair of columns that is wrong costs that target alone."""
+        forms = {name: target.form for name, target in by_name.items()}
+        return guesses.read_guesses(forms, sources, attacker)
 
     @property
     def sample_attacks(self) -> Mapping[str, Sample]:
@@ -260,25 +225,23 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
     # -- the judge counts ------------------------------------------------------------------------------------------
 
     def read_answer(self, folder: Path | ContestFolder) -> Answer:
-        return read_answer(ContestFolder.of(folder), self.name)
+        return targets.read_answer(ContestFolder.of(folder), self.name)
 
     def answer_form(self, answer: Answer) -> GuessForm:
         return GuessForm(len(answer.people), answer.target)
 
     def score_guess(self, answer: Answer, guess: RatingsGuess) -> Credit:
-        return count_hits(answer, guess)
+        return scores.count_hits(answer, guess)
 
     def standings(self, rounds: Mapping[str, RoundResults]) -> Standings:
-        return standings(rounds, self.weighed(rounds))
+        return scores.standings(rounds, self.weighed(rounds))
 
     def read_published(self, source: Source) -> RoundResults:
-        return read_published(source)
+        return scores.read_published(source)
 
 
 def _split(release: Release) -> Release:
     """Return a release of ten files."""
-    return (
-        release
-        if ratings.is_split(release.tables)
-        else replace(release, tables=ratings.split(release.table))
-    )
+    if ratings.is_split(release.tables):
+        return release
+    return replace(release, tables=ratings.split(release.table))

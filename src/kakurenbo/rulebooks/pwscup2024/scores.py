@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,15 +17,11 @@ from kakurenbo.contest import (
     RoundResults,
     Standings,
     as_decimal,
-    awarded,
     rank_scores,
-    shown_unranked,
-    team_of,
     two_digits,
-    why_no_attack,
-    why_out,
 )
-from kakurenbo.contest.results import DISQUALIFIED, WITHDREW, best_attack
+from kakurenbo.contest import results as contest_results
+from kakurenbo.contest.results import DISQUALIFIED, WITHDREW, best_attack, rank_rounds
 from kakurenbo.core import ProblemCollector, Row, Severity, Source, read_cells
 from kakurenbo.rulebooks.pwscup2024.targets import Answer
 
@@ -38,15 +34,15 @@ _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
 def count_hits(answer: Answer, guess: RatingsGuess) -> Credit:
-    """Equal cells of both columns, 0..50 each; beside it blind guessing, and what "always 0" in both columns earns."""
-    identified = int((answer.people == guess.people).sum())
-    reconstructed = int((answer.values == guess.values).sum())
-    constant = int((answer.people == 0).sum()) + int((answer.values == 0).sum())
+    """Count equal cells of both columns, 0..50 each, beside blind guessing and what "always 0" in both columns earns."""
+    pairs = ((answer.people, guess.people), (answer.values, guess.values))
+    identified, reconstructed = (int((truth == guessed).sum()) for truth, guessed in pairs)
+    rows = len(answer.people)
     return Credit(
         identified + reconstructed,
-        2 * len(answer.people),
-        blind_guessing(len(answer.people)),
-        constant,
+        2 * rows,
+        blind_guessing(rows),
+        sum(int((truth == 0).sum()) for truth, _ in pairs),
         {"identification": identified, "reconstruction": reconstructed},
     )
 
@@ -85,33 +81,28 @@ def total_score(anonymity: Fraction, utility: Fraction) -> Fraction:
 
 
 @dataclass(frozen=True)
-class RoundScores:
-    """A, U and total of each anonymizer, and the attack score of everybody who attacks, in one round."""
+class RoundScores(contest_results.RoundScores):
+    """Total of each anonymizer and the attack score of everybody who attacks, with what totals are made of."""
 
     anonymity: Mapping[str, Fraction]
     utility: Mapping[str, Fraction]
-    total: Mapping[str, Fraction]
-    attack: Mapping[str, Fraction]
 
     @classmethod
     def of(cls, results: RoundResults) -> RoundScores:
         """A = 100 - most hits of an attacker. Attack score: hits on the five best anonymizers, for one of them 100 - A_self."""
-
-        def hits(target: str, attacker: str) -> Fraction:
-            credit = results.credit(target, attacker)
-            return as_decimal(credit.hits) if credit is not None else Fraction(0)
-
-        anonymity = {team: FULL - best_attack(results, team, hits) for team in results.in_play}
+        anonymity = {
+            team: FULL - best_attack(results, team, results.hits) for team in results.in_play
+        }
         utility = {team: as_decimal(results.utility[team]) for team in results.in_play}
         total = {team: total_score(anonymity[team], utility[team]) for team in results.in_play}
         ranked = rank_scores({team: total[team] for team in results.ranked_targets})
         first = [line.team for line in ranked][:FIRST]
         attack = {}
         for attacker in results.attackers:
-            own = FULL - anonymity[attacker] if attacker in first else Fraction(0)
-            others = (hits(team, attacker) for team in first if team != attacker)
-            attack[attacker] = own + sum(others, Fraction(0))
-        return cls(anonymity, utility, total, attack)
+            of_itself = FULL - anonymity[attacker] if attacker in first else Fraction(0)
+            others = (results.hits(team, attacker) for team in first if team != attacker)
+            attack[attacker] = of_itself + sum(others, Fraction(0))
+        return cls(total, attack, anonymity, utility)
 
     def as_json(self) -> dict[str, Any]:
         """Return what every total is made of, for readers of the JSON."""
@@ -119,10 +110,10 @@ class RoundScores:
             team: {
                 "utility": float(self.utility[team]),
                 "anonymity": float(self.anonymity[team]),
-                "total": float(self.total[team]),
+                "total": float(total),
                 "attack": float(self.attack[team]) if team in self.attack else None,
             }
-            for team in self.total
+            for team, total in self.anonymization.items()
         }
 
 
@@ -133,44 +124,22 @@ def standings(rounds: Mapping[str, RoundResults], weights: Mapping[str, Fraction
     none, has no total and no rank.
     """
     scores = {name: RoundScores.of(results) for name, results in rounds.items()}
-    totals = {name: one.total for name, one in scores.items()}
-    attacks = {name: one.attack for name, one in scores.items()}
-    excluded = frozenset[str]().union(*(results.excluded for results in rounds.values()))
-    unranked = frozenset[str]().union(*(results.unranked for results in rounds.values()))
-    anonymizers = {team_of(target) for results in rounds.values() for target in results.targets}
-    attackers = {attacker for results in rounds.values() for attacker in results.attackers}
-    everybody = anonymizers | attackers - unranked
-    teams = everybody - excluded
-    total = {team: _weighed(totals, weights, team) for team in everybody}
-    for results in rounds.values():
-        total |= {team: None for team, why in results.out.items() if why == DISQUALIFIED}
-    attack = {team: _weighed(attacks, weights, team) for team in everybody | unranked}
-    notes = {team: why_out(team, rounds) for team in total}
-    by_total = rank_scores({team: total[team] for team in teams}, notes)
-    no_attack = {team: why_no_attack(team, rounds) for team in teams}
-    by_attack = rank_scores({team: attack[team] for team in teams}, no_attack)
-    total_lines = by_total + shown_unranked(
-        {team: total[team] for team in excluded & anonymizers}, notes
-    )
-    attack_lines = by_attack + shown_unranked(
-        {name: attack[name] for name in (excluded | unranked) & attackers}
-    )
-    return Standings(
-        anonymization=total_lines,
-        attack=attack_lines,
-        overall=total_lines,
-        awards={"total": awarded(by_total), "attack": awarded(by_attack)},
-        details={"rounds": {name: one.as_json() for name, one in scores.items()}},
+    outs = [out for results in rounds.values() for out in results.out.items()]
+    disqualified = {team for team, reason in outs if reason == DISQUALIFIED}
+    ranked_scores = {}
+    for name, of_round in scores.items():
+        totals = of_round.anonymization.items()
+        total = {team: score for team, score in totals if team not in disqualified}
+        ranked_scores[name] = replace(of_round, anonymization=total)
+    nothing: frozenset[str] = frozenset()
+    ranked = rank_rounds(rounds, ranked_scores, weights, lowest_wins=nothing, ranks_idle=False)
+    return replace(
+        ranked,
+        overall=ranked.anonymization,
+        awards={"total": ranked.awards["anonymization"], "attack": ranked.awards["attack"]},
+        details={"rounds": {name: of_round.as_json() for name, of_round in scores.items()}},
         overall_is="anonymization",
     )
-
-
-def _weighed(
-    scores: Mapping[str, Mapping[str, Fraction]], weights: Mapping[str, Fraction], team: str
-) -> Fraction | None:
-    """Return the weighed sum of the rounds in which a team has a score; None where it has none at all."""
-    parts = [weights[name] * one[team] for name, one in scores.items() if team in one]
-    return sum(parts, Fraction(0)) if parts else None
 
 
 # -- the table that the contest published ----------------------------------------------------------
@@ -184,21 +153,46 @@ def read_published(source: Source) -> RoundResults:
     """
     rows, problems = read_cells(source), ProblemCollector(source.name)
     header = rows[0].cells if rows else []
-    columns: Mapping[str, Mapping[str, int]] = {}
+    columns: dict[str, dict[str, int]] = {}
     if len(rows) > 1 and UTILITY in header and len(set(header)) == len(header):
         columns = _attacker_columns(header, problems)
     if not columns:
         code, value = "pwscup2024.no_results_table", ",".join(header)
         problems.add(code, row=1, value=value, severity=Severity.MALFORMED)
         raise problems.error()
-    results = _results(rows, columns, problems)
+    credits: dict[str, dict[str, Credit]] = {}
+    utility: dict[str, float] = {}
+    reader = _NumberReader(header, problems)
+    for row in rows[1:]:
+        name = row.cells[0]
+        if len(row.cells) != len(header):
+            counts = {"count": len(row.cells), "width": len(header)}
+            problems.add("pwscup2024.cells", row=row.number, **counts)  # type: ignore[arg-type]
+        elif not re.fullmatch(r"\d{1,4}", name) or two_digits(name) in credits:
+            where = {"column": header[0], "value": name}
+            problems.add("pwscup2024.no_anonymizer", row=row.number, **where)  # type: ignore[arg-type]
+        else:
+            team = two_digits(name)
+            others = {attacker: places for attacker, places in columns.items() if attacker != team}
+            credits[team] = {name: reader.credit(row, places) for name, places in others.items()}
+            utility[team] = float(reader.number(row, header.index(UTILITY), FULL, is_whole=False))
     problems.check()
-    return results
+    # A team that withdrew did not attack either.
+    out = {
+        team: WITHDREW
+        for team, row in credits.items()
+        if not utility[team] and not any(credit.hits for credit in row.values())
+    }
+    attackers = tuple(attacker for attacker in columns if attacker not in out)
+    for of_team in credits.values():
+        for team in out:
+            of_team.pop(team, None)
+    return RoundResults(credits, tuple(credits), attackers, utility=utility, out=out)
 
 
 def _attacker_columns(
     header: Sequence[str], problems: ProblemCollector
-) -> Mapping[str, Mapping[str, int]]:
+) -> dict[str, dict[str, int]]:
     """Return for each attacker the places of its columns by kind: ``""`` for both hits, or ``i`` and ``d``."""
     columns: dict[str, dict[str, int]] = {}
     for place, name in enumerate(header[1:], start=1):
@@ -217,67 +211,28 @@ def _attacker_columns(
     return columns
 
 
-def _results(
-    rows: Sequence[Row], columns: Mapping[str, Mapping[str, int]], problems: ProblemCollector
-) -> RoundResults:
-    header = rows[0].cells
-    credits: dict[str, dict[str, Credit]] = {}
-    utility: dict[str, float] = {}
-    for row in rows[1:]:
-        number, cells = row
-        if len(cells) != len(header):
-            problems.add("pwscup2024.cells", row=number, count=len(cells), width=len(header))
-            continue
-        if not re.fullmatch(r"\d{1,4}", cells[0]) or two_digits(cells[0]) in credits:
-            column, value = header[0], cells[0]
-            problems.add("pwscup2024.no_anonymizer", row=number, column=column, value=value)
-            continue
-        team = two_digits(cells[0])
-        credits[team] = {
-            attacker: _read_credit(problems, header, row, places)
-            for attacker, places in columns.items()
-            if attacker != team
+@dataclass(frozen=True)
+class _NumberReader:
+    """Reads numbers of a published table."""
+
+    header: Sequence[str]
+    problems: ProblemCollector
+
+    def credit(self, row: Row, places: Mapping[str, int]) -> Credit:
+        """Read the hits of an attacker, of each kind or of both."""
+        hits = {
+            kind: int(self.number(row, place, HALF if kind else FULL, is_whole=True))
+            for kind, place in places.items()
         }
-        place = header.index(UTILITY)
-        utility[team] = float(_read_number(problems, header, row, place, FULL, is_whole=False))
-    out = {
-        team: WITHDREW
-        for team, row in credits.items()
-        if not utility[team] and not any(credit.hits for credit in row.values())
-    }
-    # A team that withdrew did not attack either.
-    attackers = tuple(attacker for attacker in columns if attacker not in out)
-    present = {
-        team: {name: credit for name, credit in row.items() if name not in out}
-        for team, row in credits.items()
-    }
-    return RoundResults(present, tuple(credits), attackers, utility=utility, out=out)
+        details = {_KINDS[kind]: count for kind, count in hits.items() if kind}
+        return Credit(sum(hits.values()), FULL, details=details)
 
-
-def _read_credit(
-    problems: ProblemCollector, header: Sequence[str], row: Row, places: Mapping[str, int]
-) -> Credit:
-    hits = {
-        kind: int(_read_number(problems, header, row, place, HALF if kind else FULL, is_whole=True))
-        for kind, place in places.items()
-    }
-    details = {_KINDS[kind]: count for kind, count in hits.items() if kind}
-    return Credit(sum(hits.values()), FULL, details=details)
-
-
-def _read_number(
-    problems: ProblemCollector,
-    header: Sequence[str],
-    row: Row,
-    place: int,
-    most: int,
-    *,
-    is_whole: bool,
-) -> Fraction:
-    cell = row.cells[place]
-    value = Fraction(cell) if _NUMBER.fullmatch(cell) else None
-    if value is None or value > most or (is_whole and value.denominator != 1):
-        code = "pwscup2024.no_hits" if is_whole else "pwscup2024.no_utility"
-        problems.add(code, row=row[0], column=header[place], value=cell, most=most)
-        return Fraction(0)
-    return value
+    def number(self, row: Row, place: int, most: int, *, is_whole: bool) -> Fraction:
+        cell = row.cells[place]
+        value = Fraction(cell) if _NUMBER.fullmatch(cell) else None
+        if value is None or value > most or (is_whole and value.denominator != 1):
+            code = "pwscup2024.no_hits" if is_whole else "pwscup2024.no_utility"
+            column = self.header[place]
+            self.problems.add(code, row=row.number, column=column, value=cell, most=most)
+            return Fraction(0)
+        return value

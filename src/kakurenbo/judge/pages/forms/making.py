@@ -14,7 +14,7 @@ from django.utils.text import capfirst
 
 from kakurenbo.contest import ATTACK
 from kakurenbo.core import InputError
-from kakurenbo.core.messages import Message, text, text_or
+from kakurenbo.core.messages import Message, text
 from kakurenbo.judge.contests.models import Contest, Visibility
 from kakurenbo.judge.contests.rulebooks import chosen_options, contest_options, find_rulebook
 from kakurenbo.judge.contests.rules import PhasePlan
@@ -246,7 +246,7 @@ def changed_options(contest: Contest) -> list[tuple[str, str, Any]]:
 
 
 def _option_label(rulebook: str, described: Parameter) -> str:
-    return capfirst(text_or(f"rulebooks.{rulebook}.{described.name}", described.meaning))
+    return capfirst(text(f"rulebooks.{rulebook}.{described.name}", described.meaning))
 
 
 def _option_field(rulebook: str, described: Parameter, *, several_rounds: bool) -> forms.Field:

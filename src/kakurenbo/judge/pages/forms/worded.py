@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.messages import text
 
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tab and line end, and those that turn the direction of the words around them."""
@@ -24,7 +24,7 @@ class WordedForm(forms.Form):
         super().__init__(data, initial=initial, prefix=prefix, label_suffix="")
         for name, field in self.fields.items():
             field.label = field.label or text(f"page.field.{name}")
-            field.help_text = field.help_text or text_or(f"page.hint.{name}", "")
+            field.help_text = field.help_text or text(f"page.hint.{name}", "")
             if isinstance(field, forms.CharField) and not isinstance(
                 field.widget, forms.PasswordInput
             ):

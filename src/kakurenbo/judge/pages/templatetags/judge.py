@@ -16,7 +16,7 @@ from django.utils.html import format_html, linebreaks, urlize
 from django.utils.safestring import SafeString, mark_safe
 
 from kakurenbo.contest import Unit
-from kakurenbo.core.messages import retold, text
+from kakurenbo.core.messages import text
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.pages.spans import UNITS, in_words
 from kakurenbo.reports.numbers import figure
@@ -39,12 +39,6 @@ def t(code: str, **parameters: Any) -> str:
 def word(value: object, group: str) -> str:
     """The word for one of our own values: ``{{ phase.state|word:"state" }}``."""
     return text(f"page.{group}.{value}")
-
-
-@register.filter
-def told(sentence: str) -> str:
-    """A sentence of a document, in the viewer's language."""
-    return retold(sentence)
 
 
 @register.filter

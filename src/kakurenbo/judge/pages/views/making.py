@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from kakurenbo.contest import AnyRulebook
 from kakurenbo.core import InputError, Problems
-from kakurenbo.core.messages import text, text_or
+from kakurenbo.core.messages import text
 from kakurenbo.judge.contests import rules as contests
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.contests.planning import order_problems
@@ -84,7 +84,7 @@ def make(request: UserRequest, rulebook: str) -> HttpResponse:
 
 def about_rulebook(rules: type[AnyRulebook]) -> str:
     """What a rulebook's contest is about, in the viewer's language."""
-    return text_or(f"rulebooks.{rules.name}", rules.title)
+    return text(f"rulebooks.{rules.name}", rules.title)
 
 
 def _made(
