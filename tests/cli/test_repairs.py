@@ -129,6 +129,22 @@ def test_a_forgotten_choice_is_named_with_the_candidate_that_fits(
     assert call("check", "pwscup2024", handout, release).code == 0
 
 
+def test_a_release_of_another_candidate_than_the_named_one_is_refused(
+    handout: Path, tmp_path: Path
+) -> None:
+    release = noisy(handout, tmp_path / "C.zip")
+    named = handout / "Bi07-1.csv"
+    repair = (*REPAIR, named, tmp_path / "D", "--release", release)
+    for arguments in (("check", "pwscup2024", named, release), repair):
+        refused = call(*arguments)
+        assert refused.code == 1
+        (problem,) = refused.json["problems"]
+        assert problem["message"] == "you named candidate 1, but the release says 2"
+        assert problem["fix"] == "name Bi07-2.csv"
+    assert not (tmp_path / "D").exists()
+    assert call("check", "pwscup2024", handout / "Bi07-2.csv", release).code == 0
+
+
 def test_files_of_no_candidate_are_checked_as_they_are(handout: Path, tmp_path: Path) -> None:
     release = noisy(handout, tmp_path / "C")
     (release / "C07_choice.json").unlink()

@@ -201,6 +201,35 @@ def test_the_same_wrong_value_in_many_rows_is_one_violation_of_the_list() -> Non
     assert found.total == found[0].count == files["C01_2.csv"].count(b",7\n") > 20
 
 
+def test_a_release_of_other_data_is_one_sentence_and_one_line_per_file_and_column() -> None:
+    few = small_original().take(small_original().codes["ZIP-code"] > 9)
+    handout = Handout("01", (ratings.narrowed(few),), assigned=True)
+    other = small_original(len(few), seed=9)
+    found = refused(split_files("01", ratings.split(other)), handout)
+    assert "another candidate or round?" in found[0].message
+    places = [(problem.file, problem.column) for problem in found[1:]]
+    assert places
+    assert len(places) == len(set(places)) <= 20
+    zips = [problem for problem in found[1:] if problem.column == "ZIP-code"]
+    assert all(problem.count > 1 and problem.row and not problem.fix for problem in zips)
+    assert found.total > len(found)
+
+
+def test_a_zip_code_is_not_taken_for_a_misspelt_one() -> None:
+    few = small_original().take(small_original().codes["ZIP-code"] > 9)
+    handout = Handout("01", (ratings.narrowed(few),), assigned=True)
+    strange = str(small_original().texts("ZIP-code").cast(int).min())
+    files = split_files("01", ratings.split(few))
+    name = next(name for name, data in files.items() if b"ZIP-code" in data)
+    head, first, *rest = files[name].decode().splitlines()
+    cells = first.split(",")
+    cells[head.split(",").index("ZIP-code")] = strange
+    files[name] = "\n".join([head, ",".join(cells), *rest, ""]).encode()
+    (problem,) = refused(files, handout)
+    assert (problem.row, problem.column, problem.value) == (2, "ZIP-code", strange)
+    assert "did you mean" not in str(problem)
+
+
 def test_rows_columns_and_their_order_must_be_the_splits() -> None:
     files = release()
     lines = files["C01_2.csv"].decode().splitlines()

@@ -112,12 +112,15 @@ class Handout:
         The candidate that the team works on, from 0.
     assigned : bool
         Whether the organizer's word (``contest.json``) says whose it is, so that files of other teams are refused.
+    named : int or None
+        The number of the candidate whose file was named, from 0; None where a folder was.
     """
 
     team: str
     candidates: tuple[Table, ...]
     chosen: int = 0
     assigned: bool = False
+    named: int | None = None
 
     @property
     def table(self) -> Table:
@@ -147,11 +150,14 @@ def read_handout(folder: ContestFolder, rulebook: str) -> Handout:
         if choices and folder.file is None:
             chosen = problems.of(read_choice, choices[0], len(sources))
         tables = [problems.of(ratings.read_ratings, source) for source in sources]
+    number = candidate_number(folder.file.name) if folder.file else None
+    named = None if number is None else number - 1
     facts = folder.facts(rulebook)
     if facts and facts.team:
-        return Handout(facts.team, tuple(tables), chosen, assigned=True)
+        return Handout(facts.team, tuple(tables), chosen, assigned=True, named=named)
     teams = {candidate_team(source.name) for source in sources}
-    return Handout((len(teams) == 1 and teams.pop()) or UNNAMED, tuple(tables), chosen)
+    team = (len(teams) == 1 and teams.pop()) or UNNAMED
+    return Handout(team, tuple(tables), chosen, named=named)
 
 
 def _candidates(folder: ContestFolder) -> tuple[list[Source], int]:

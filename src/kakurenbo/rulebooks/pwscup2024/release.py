@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kakurenbo.core import (
     InputError,
     Layout,
+    Problem,
     Problems,
+    Schema,
     Source,
     Table,
     add_notices,
@@ -23,6 +25,7 @@ from kakurenbo.core import (
     read_table,
     table_bytes,
 )
+from kakurenbo.core.problems import LISTED_ROWS
 from kakurenbo.data import ratings
 from kakurenbo.rulebooks.pwscup2024 import files
 from kakurenbo.rulebooks.pwscup2024.files import CANDIDATES, CHOICE, RELEASE, Handout
@@ -30,6 +33,10 @@ from kakurenbo.rulebooks.pwscup2024.files import CANDIDATES, CHOICE, RELEASE, Ha
 Numbered = Mapping[int, Source]
 CLEAR_AGREEMENT = 0.1  # this larger a share of equal ratings tells which candidate was anonymized
 FAR_BETTER = 10  # times fewer problems with another candidate tell that it was anonymized
+STRANGE_VALUES = "pwscup2024.strange_values"
+MANY_STRANGE = (
+    0.1  # so many values of other data, per row, tell that the release was made of other data
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +87,8 @@ def read_release(handout: Handout, sources: Sequence[Source]) -> Submission:
         submission = Submission(_read_tables(numbered, handout.candidates[chosen]), chosen)
     except InputError as error:
         other = _of_other_candidate(handout, chosen, numbered, error.problems.total)
-        raise other or error from error
+        strange = _of_other_data(handout.candidates[chosen], error.problems)
+        raise other or strange or error from error
     _compare_candidates(handout, submission)
     return submission
 
@@ -146,10 +154,57 @@ def _read_tables(sources: Numbered, original: Table) -> tuple[Table, ...]:
     layout = Layout(True, len(original), len(original), RELEASE.max_bytes)
     with gather() as problems:
         tables = [
-            problems.of(read_table, sources[number], split.schema, layout)
+            problems.of(_read_table, sources[number], split.schema, layout)
             for number, split in enumerate(ratings.split(original))
         ]
     return tuple(tables)
+
+
+def _read_table(source: Source, schema: Schema, layout: Layout) -> Table:
+    """Read one file; where all that is wrong are attribute values of other data, refuse each column once."""
+    try:
+        return read_table(source, schema, layout)
+    except InputError as error:
+        raise _strange_values(source, schema, layout) or error from error
+
+
+def _strange_values(source: Source, schema: Schema, layout: Layout) -> InputError | None:
+    """Return one problem for each column with values that do not occur in the candidate.
+
+    None where anything else is wrong with the file.
+    """
+    widest = ratings.widest_schema(names=False).select(schema.names)
+    try:
+        with collect_notices():
+            table = read_table(source, widest, layout)
+    except InputError:
+        return None
+    problems = []
+    for column in schema:
+        texts = table.texts(column.name)
+        records = (~texts.is_in(column.spellings or ())).arg_true().to_list()
+        if records:
+            first, different = records[0], texts.gather(records).n_unique()
+            code = STRANGE_VALUES if different > 1 else "pwscup2024.strange_value"
+            rows = tuple(record + 2 for record in records[:LISTED_ROWS])
+            place = {"row": rows[0], "record": first, "column": column.name}
+            problem = Problem.of(
+                code, source.name, value=texts[first], different=different, **place
+            )
+            rows = rows if len(records) > 1 else ()
+            problems.append(replace(problem, rows=rows, count=len(records)))
+    total = sum(problem.count for problem in problems)
+    return InputError(Problems(problems, total)) if problems else None
+
+
+def _of_other_data(original: Table, problems: Problems) -> InputError | None:
+    """Say first that many attribute values do not occur in the candidate: nearly always a release of other data."""
+    strange = sum(problem.count for problem in problems if problem.code == STRANGE_VALUES)
+    if strange < MANY_STRANGE * len(original):
+        return None
+    return InputError(
+        Problems.join([Problems.of("pwscup2024.strange_release", "release"), problems])
+    )
 
 
 def _of_other_candidate(
@@ -213,10 +268,14 @@ def _chosen(handout: Handout, sources: Sequence[Source]) -> int:
         raise InputError.of("pwscup2024.choice_twice", choices[1].name)
     count = len(handout.candidates)
     for source in choices:
-        named = (CHOICE.parse(source.name) or {}).get("team", handout.team)
-        if handout.assigned and named != handout.team:
-            raise InputError.of("release.other_team", source.name, named=named, team=handout.team)
+        team = (CHOICE.parse(source.name) or {}).get("team", handout.team)
+        if handout.assigned and team != handout.team:
+            raise InputError.of("release.other_team", source.name, named=team, team=handout.team)
         choice = files.read_choice(source, count if count > 1 else CANDIDATES)
+        named, example = handout.named, files.candidate_file(handout.team, choice + 1)
+        if named is not None and named != choice:
+            shown = {"named": named + 1, "chosen": choice + 1, "example": example}
+            raise InputError.of("pwscup2024.other_than_named", source.name, **shown)
         return choice if count > 1 else handout.chosen
     if count > 1:
         example = CHOICE.name(team=handout.team)
