@@ -352,6 +352,7 @@ class Contest:
         made = self._method("attacks", method)
         attacked = rules.read_target(Path(target))
         guess, file = engine.attack(rules, attacked, made, self._stream(seed, "attack"))
+        engine.check_guess(rules, attacked, Path(out).name, file)
         write_file(out, file)
         return guess
 

@@ -62,6 +62,44 @@ def test_methods_of_a_file_play_a_contest(folder: Path) -> None:
     assert "first row" in run("attack", "amic2020", "./mine.py:First", "--help")[1]
 
 
+RATINGS = '''
+from dataclasses import dataclass
+
+import numpy as np
+
+import kakurenbo as kb
+from kakurenbo.attacks.reconstruction import RatingsGuess, RatingsKnowledge
+
+
+@dataclass(frozen=True)
+class Same(kb.Attack[RatingsKnowledge, RatingsGuess]):
+    """Guess the same rating everywhere, and the rows in their order."""
+
+    knowledge = RatingsKnowledge
+    rating: int = kb.parameter(0, "the rating")
+
+    def __call__(self, knowledge, rng):
+        rows = len(knowledge.people)
+        return RatingsGuess(np.arange(rows), np.full(rows, self.rating))
+'''
+
+
+def test_a_guess_that_the_rules_refuse_is_not_written(folder: Path) -> None:
+    (folder / "ratings.py").write_text(RATINGS)
+    prepared = ("prepare", "pwscup2024", "-o", "c", "--teams", "1", "--scale", "small")
+    assert run(*prepared, "--data", "embedded", "--seed", "1")[0] == 0
+    noise = ("anonymize", "pwscup2024", "pseudo_olh", "c/teams/01", "s/01", "--seed", "1")
+    assert run(*noise)[0] == 0
+    assert run("publish", "pwscup2024", "c", "s", "-o", "p")[0] == 0
+    attack = ("attack", "pwscup2024", "./ratings.py:Same", "p/targets/01", "-o", "E02_01.csv")
+    assert run(*attack)[0] == 0
+    (folder / "E02_01.csv").unlink()
+    code, _, err = run(*attack, "--rating", "9")
+    assert code == 1
+    assert "E02_01.csv:1: column 2: 9 is not a rating" in err
+    assert not (folder / "E02_01.csv").exists()
+
+
 def test_an_anonymizer_of_a_file_takes_any_table(folder: Path) -> None:
     (folder / "t.csv").write_text("n,w\n" + "1,a\n2,b\n" * 20)
     assert run("anonymize", "table", "./mine.py:Same", "t.csv", "out.csv")[0] == 0

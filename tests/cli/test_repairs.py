@@ -145,6 +145,15 @@ def test_a_release_of_another_candidate_than_the_named_one_is_refused(
     assert call("check", "pwscup2024", handout / "Bi07-2.csv", release).code == 0
 
 
+def test_files_of_another_team_are_refused_in_one_line(handout: Path, tmp_path: Path) -> None:
+    release = noisy(handout, tmp_path / "C")
+    for file in list(release.iterdir()):
+        file.rename(release / file.name.replace("C07", "C09"))
+    code, _, err = run("check", "pwscup2024", handout, release)
+    assert code == 1
+    assert err.count("team 09") == 1
+
+
 def test_files_of_no_candidate_are_checked_as_they_are(handout: Path, tmp_path: Path) -> None:
     release = noisy(handout, tmp_path / "C")
     (release / "C07_choice.json").unlink()

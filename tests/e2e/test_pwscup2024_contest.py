@@ -234,7 +234,9 @@ def test_publish_names_who_is_published_refused_missing_and_late_and_why(contest
     assert pre["published"] == ["01", "03", "12"]
     refused = {entry["team"]: entry["problem"] for entry in pre["refused"]}
     assert set(refused) == {"04", "07"}
-    assert refused["04"].startswith("C04_2.csv:4: 2138: 0.0 is not an integer from 0 to 5; write 0")
+    assert refused["04"].startswith(
+        "C04_2.csv:4: column 2138: 0.0 is not an integer from 0 to 5; write 0"
+    )
     assert "C03_choice.json" in refused["07"]
     assert [entry["file"] for entry in pre["unassigned"]] == ["late"]
     assert main_["published"] == ["01", "04", "07"]

@@ -218,6 +218,7 @@ def attack(
     warnings = [text("attack.parts", parts=list(map(str, parts)))] if len(parts) > 1 else []
     output.print_notices([*notices, *warnings])
     guess, file = engine.attack(rules, attacked, method, stream(seed, "attack"))
+    engine.check_guess(rules, attacked, out.name, file)
     write_file(out, file)
     if completed_b is not None:
         completed = method.completed(attacked.knowledge, guess)

@@ -44,7 +44,7 @@ from kakurenbo.contest.releases import ReleaseOutcome, compose_target, judge_rel
 from kakurenbo.contest.results import PUBLISHED, SUPERSEDED, RoundResults, Standings, team_of
 from kakurenbo.contest.rulebook import AnyRulebook
 from kakurenbo.contest.schedule import NO_SCHEDULE, Schedule
-from kakurenbo.core import Problem, Problems, Source
+from kakurenbo.core import Problem, Problems, Source, collect_notices
 from kakurenbo.core.errors import ParameterError, UsageError
 from kakurenbo.core.rng import stream
 from kakurenbo.methods.base import Anonymizer, Release
@@ -55,6 +55,7 @@ __all__ = [
     "ScoredGuess",
     "anonymize",
     "attack",
+    "check_guess",
     "compose_target",
     "judge_guess",
     "judge_guesses",
@@ -160,6 +161,12 @@ def attack(
     """Run an attack on one target; return its guess and the file of it."""
     guess = method(target.knowledge, rng)
     return guess, rules.bytes_of_attack(guess)
+
+
+def check_guess(rules: AnyRulebook, target: Target[Any, Any], name: str, file: bytes) -> None:
+    """Raise InputError where the judge would refuse the file of a guess at a target."""
+    with collect_notices():
+        rules.read_guess(target.form, Source(name, file))
 
 
 def sample_attack(targets: PublishedTargets, target: str, name: str) -> bytes:

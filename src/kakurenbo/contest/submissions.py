@@ -21,6 +21,7 @@ from kakurenbo.core import (
     Problems,
     Severity,
     Source,
+    few_names,
 )
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.files import DEFAULT_LIMIT
@@ -205,8 +206,12 @@ def files_by_team(
 
 
 def check_names(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> None:
-    """Raise InputError for files whose names tell another team or round, and for zips where none is accepted."""
+    """Raise InputError for files whose names tell another team or round, and for zips where none is accepted.
+
+    All files of the same other team or round are one problem.
+    """
     wrong: list[Problems] = []
+    others: dict[tuple[str, str], list[Source]] = {}
     phase, expected = rules.phase(ANONYMIZE), {"team": team, "round": rules.round_name}
     for source in sources:
         if phase.takes_no_zip(source.name):
@@ -217,9 +222,12 @@ def check_names(rules: AnyRulebook, team: str, sources: Sequence[Source]) -> Non
             named = pattern.parse(source.name) or {}
             other = [key for key in expected if named.get(key, expected[key]) != expected[key]]
             if other:
-                shown: dict[str, Any] = {"named": named[other[0]], other[0]: expected[other[0]]}
-                wrong.append(Problems.of(f"release.other_{other[0]}", source.name, **shown))
+                others.setdefault((other[0], named[other[0]]), []).append(source)
                 break
+    for (key, name), files in others.items():
+        shown: dict[str, Any] = {"named": name, key: expected[key]}
+        listed = ", ".join(few_names(files))
+        wrong.append(Problems.of(f"release.other_{key}", listed, **shown))
     if wrong:
         raise InputError(Problems.join(wrong))
 

@@ -117,7 +117,9 @@ class Problem:
         params = {name: value for name, value in self._params.items() if value is not None}
         message = self._with_rows(Message(self.code, params))
         if self.column is not None:
-            message = Message("error.at", {"place": self.column, "error": message})
+            is_number = self.column.isdecimal()  # as a place it would look like one more row
+            place = Message("problem.column", {"column": self.column}) if is_number else self.column
+            message = Message("error.at", {"place": place, "error": message})
         if not self.file and self.row is None:
             return message
         file = self.file or Message("problem.input")
