@@ -156,16 +156,16 @@ def split_lines(data: bytes, width: int, problems: ProblemCollector) -> Lines:
     if cells is not None:
         return Lines(cells, np.arange(1, len(cells) + 1), len(cells))
     lines = pl.read_lines(data, name="text", row_index_name="number", row_index_offset=1)
-    well_formed = pl.col("text").str.contains(_pattern(width))
-    in_limit = pl.col("text").str.len_bytes() <= MAX_LINE_BYTES
-    good = lines.filter(well_formed & in_limit)
+    in_limit = lines.filter(pl.col("text").str.len_bytes() <= MAX_LINE_BYTES)
+    good = in_limit.filter(pl.col("text").str.contains(_pattern(width)))
     refused: dict[int, tuple[str, list[int]]] = {}  # by width, its first line and all their numbers
+    if len(in_limit) < len(lines):
+        too_long = lines["number"].filter(~lines["number"].is_in(in_limit["number"].implode()))
+        refused[_TOO_LONG] = "", too_long.to_list()
     odd: dict[int, list[str]] = {}  # cells of lines that only the strict rules understand
-    for number, text in lines.join(good, on="number", how="anti").iter_rows():
-        split, found = None, _TOO_LONG
-        if len(text.encode()) <= MAX_LINE_BYTES:
-            split = cells_of(text)
-            found = _OPEN_QUOTE if split is None else len(split)
+    for number, text in in_limit.join(good, on="number", how="anti").iter_rows():
+        split = cells_of(text)
+        found = _OPEN_QUOTE if split is None else len(split)
         if split is not None and found == width:
             odd[number] = split
         else:
