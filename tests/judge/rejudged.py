@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.judge.making import organizer
 
-from kakurenbo.core.messages import LANGUAGES, render
+from kakurenbo.core.messages import LANGUAGES, Message, render
 from kakurenbo.judge.contests.models import Contest
 from kakurenbo.judge.scoring.models import Rejudging, RejudgingState
 
@@ -21,6 +21,7 @@ def preview_of(round_name: str, submission: str = NOBODY) -> dict[str, Any]:
     """What would change, as ``comparing.changes`` tells it."""
     credit = {"hits": 3, "of": 10}
     about = {"submission": submission, "round": round_name, "team": "01", "number": 2}
+    cause = Message("text.bom").stored()
     guesses = {
         "verdict": ["scored", "invalid"],
         "state": [],
@@ -38,7 +39,7 @@ def preview_of(round_name: str, submission: str = NOBODY) -> dict[str, Any]:
         "state": ["published", "disqualified"],
         "figures": [{"name": "moved", "old": 0.1234567890123, "new": 0.9876543210987}],
         "files": [],
-        "why": [None, {"cause": render("text.bom", {}, "en").message}],
+        "why": [None, {"cause": str(cause), "messages": {str(cause): cause.message.as_json()}}],
         "scorers": ["e" * 64, "f" * 64],
         "credits": [],
     }

@@ -14,7 +14,7 @@ from tests.judge.making import START, at_once, blob, codes, organizer, plan
 from tests.reading import attempt
 
 from kakurenbo.contest import ANONYMIZE, ATTACK
-from kakurenbo.core import InputError
+from kakurenbo.core import InputError, Problems
 from kakurenbo.judge.contests import queries, rules
 from kakurenbo.judge.contests.advancing import GRACE, PREPARED_AHEAD
 from kakurenbo.judge.contests.models import Contest, Entry, PhaseState
@@ -248,13 +248,17 @@ def test_a_phase_that_closes_while_teams_hand_in_seals_no_team_that_is_still_jud
         submissions.add_file(submission, "pre_anonymizeddata_01.csv", blob())
 
     def both(number: int) -> Any:
-        return advance(due) if number == 4 else submissions.finish(sent[number], moment)
+        if number == 4:
+            return advance(due)
+        return attempt(submissions.finish, sent[number], moment)
 
-    at_once(both, 5)
+    refused = [outcome for outcome in at_once(both, 5) if isinstance(outcome, Problems)]
     received = Submission.objects.filter(state="received").count()
     sealed = Job.objects.filter(kind=JobKind.SEAL).count()
     assert states(contest)[0] == "sealing"
     assert (sealed == 0) == (received > 0)
+    assert received + len(refused) == 4
+    assert all(codes(outcome) == ["submissions.closed"] for outcome in refused)
 
 
 @pytest.mark.django_db

@@ -54,6 +54,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 FAULTS = re.compile("^FAULTS = .*$", re.MULTILINE)
 REASON = "hits were counted the wrong way round"
 GUESSES = 10
+REACHES = {"01": 1, "02": 4, "03": 10}
+"""How far values of each team's table move: so far in the third that a right scorer turns it down."""
 
 
 @pytest.fixture(scope="module")
@@ -79,10 +81,10 @@ def scorer(site: Path) -> Iterator[Callable[[bool], str]]:
 
 
 @pytest.fixture
-def play(
+def empty_play(
     django_db_blocker: Any, fork_server: ForkServer, tmp_path: Path, scorer: Any
 ) -> Iterator[Play]:
-    """Three teams have handed in, one of them a table that a right scorer would turn down."""
+    """Three teams may hand in; the faulty scorer judges until a test installs the mended one."""
     scorer(True)
     with contextlib.ExitStack() as stack:
         stack.enter_context(django_db_blocker.unblock())
@@ -91,17 +93,23 @@ def play(
         for name in ("foxes", "owls", "bears"):
             made.team(name)
         made.open("only", ANONYMIZE)
-        for team, reach in (("01", 1), ("02", 4), ("03", 10)):
-            made.hand_in(team, ANONYMIZE, release(made, team, reach))
         yield made
 
 
-def release(play: Play, team: str, reach: int) -> dict[str, bytes]:
-    """A team's table, its values moved so far at most."""
+@pytest.fixture
+def play(empty_play: Play) -> Play:
+    """Three teams have handed in, one of them a table that a right scorer would turn down."""
+    for team in REACHES:
+        empty_play.hand_in(team, ANONYMIZE, release(empty_play, team))
+    return empty_play
+
+
+def release(play: Play, team: str) -> dict[str, bytes]:
+    """A team's table, its values moved as far as the team's reach at most."""
     handout = exported(play.round, f"teams/{team}/", play.folder / team)
     book = rules_of(play.contest, play.round).in_folder(handout)
     read = book.read_handout(handout)
-    method = registry.build("anonymizers", f"blur:reach={reach}")
+    method = registry.build("anonymizers", f"blur:reach={REACHES[team]}")
     (data,) = book.release_files(read, book.anonymize(read, method, stream(5, team))).values()
     return {f"release_{team}.csv": data}
 
@@ -350,12 +358,14 @@ def test_uploads_go_on_and_nothing_is_lost_or_left_to_an_older_scorer_whatever_w
 
 
 def test_a_release_found_good_is_published_while_it_can_be_attacked_and_a_rejudging_after_the_end_is_final(
-    play: Play, scorer: Any, tmp_path: Path
+    empty_play: Play, scorer: Any, tmp_path: Path
 ) -> None:
+    play = empty_play
+    for team in ("01", "02"):
+        play.hand_in(team, ANONYMIZE, release(play, team))
     scorer(False)
-    play.open(
-        "only", ATTACK
-    )  # what counts of the bears is sealed by a right scorer, which turns it down
+    play.hand_in("03", ANONYMIZE, release(play, "03"))  # judged by a right scorer: it turns it down
+    play.open("only", ATTACK)
     assert (Target.objects.get(name="03").published, ranks(play, "anonymization")["03"]) == (
         False,
         None,

@@ -217,11 +217,12 @@ def test_what_an_organizer_changed_holds_for_those_who_looked_before() -> None:
 
 
 @pytest.mark.django_db
-def test_a_phase_that_was_closed_while_files_came_takes_nothing() -> None:
+@pytest.mark.parametrize("state", [PhaseState.SEALING, PhaseState.CLOSED])
+def test_a_phase_that_was_closed_while_files_came_takes_nothing(state: PhaseState) -> None:
     played = Played()
     submission = played.sent()
-    Phase.objects.filter(pk=played.phase.pk).update(state=PhaseState.SEALING)
-    assert codes(attempt(rules.finish, submission, NOON)) == ["submissions.being_prepared"]
+    Phase.objects.filter(pk=played.phase.pk).update(state=state)
+    assert codes(attempt(rules.finish, submission, NOON)) == ["submissions.closed"]
 
 
 @pytest.mark.django_db

@@ -128,7 +128,7 @@ def test_columns_may_hold_the_sum_of_both_hits(reference_data: Path) -> None:
         ("anonymizer,01i,01d,utility\n02,1,NaN,70\n", (2, "01d")),
         ("anonymizer,01i,01d,utility\n02,1,-1,70\n", (2, "01d")),
         ("anonymizer,01,utility\n02,101,70\n", (2, "01")),
-        ("anonymizer,01,utility\n02,,70\n", (2, "01")),
+        ("anonymizer,01,utility\n02,-,70\n", (2, "01")),
         ("anonymizer,01,utility\n02,100,100.5\n", (2, "utility")),
         ("anonymizer,01,utility\n02,100,-5\n", (2, "utility")),
         ("anonymizer,01,utility\n02,100,nan\n", (2, "utility")),

@@ -164,8 +164,6 @@ def _anonymize_table(
     from kakurenbo.audit.schema_checks import check_cells
 
     _check_paths(method, out, paths, table_methods)
-    if out.exists() and out.samefile(table):
-        raise UsageError("usage.own_input", path=str(out))
     with collect_notices() as notices, gather() as problems:
         frame = problems.of(read_frame, table)
         other = problems.of(read_frame, paths["release"]) if paths["release"] else None

@@ -98,11 +98,6 @@ class AuditCall:
                 raise UsageError("usage.audit_without_effect", **shown)
         if self.cluster is not None and typed("jobs"):
             raise UsageError("usage.audit_jobs_and_cluster")
-        if self.out is not None and self.out.exists():
-            files = self.holdout, self.key, self.schema, self.limits, self.baseline
-            paths = [path for path in (self.original, *self.release, *files) if path is not None]
-            if any(path.exists() and self.out.samefile(path) for path in paths):
-                raise UsageError("usage.audit_own_input", path=str(self.out))
         if self.run is not None:
             inputs = {
                 "RELEASE": self.release,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -17,17 +18,23 @@ from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import language, text
 from kakurenbo.methods import registry
 
+if TYPE_CHECKING:
+    from kakurenbo.contest.phases import FilePattern
+
 TABLE_ENDINGS = (".csv", ".csv.gz")
 
 # -- types of values -------------------------------------------------------------------------------
 
 
 class InputPath(click.Path):
-    """A path to read; ``-`` is standard input."""
+    """A path to read; ``-`` is standard input.
 
-    def __init__(self, *, must_exist: bool = True) -> None:
+    ``files`` is a pattern of those files of a folder that are read.
+    """
+
+    def __init__(self, *, must_exist: bool = True, files: str = "*") -> None:
         super().__init__(path_type=Path)
-        self.must_exist = must_exist
+        self.must_exist, self.files = must_exist, files
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Path:
         path = STANDARD_INPUT if value == "-" else Path(value)
@@ -157,15 +164,53 @@ class Command(Explained):
         params: Iterable[click.Parameter],
         run: Callable[..., Any],
         about: str = "",
+        submitted: Sequence[FilePattern] | None = None,
     ) -> None:
         self.about = about
+        self.submitted = submitted  # files that a command of a contest writes; None for others
         super().__init__(name, params=list(params), callback=run)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; refuse a call whose JSON and whose file would both go to standard output."""
+        """Run; refuse outputs that collide on standard output or would replace an input."""
         if ctx.params.get("as_json") and STANDARD_OUTPUT in ctx.params.values():
             raise UsageError("usage.json_and_file")
+        for parameter in self.params:
+            out = ctx.params.get(str(parameter.name))
+            # Only a file that exists can be replaced.
+            if isinstance(parameter.type, OutputPath) and out is not None and out.is_file():
+                self._check_inputs_stay(ctx, out)
         return super().invoke(ctx)
+
+    def _check_inputs_stay(self, ctx: click.Context, out: Path) -> None:
+        """Raise UsageError if a file that would be written is an input, or in a folder that is read."""
+        for parameter in self.params:
+            if not isinstance(parameter.type, InputPath):
+                continue
+            value = ctx.params.get(str(parameter.name)) or ()
+            for path in [value] if isinstance(value, Path) else value:
+                if path.exists() and out.samefile(path):
+                    raise UsageError("usage.own_input", path=str(out), input=str(path))
+                folder = self._folder_read(path)
+                if folder is not None and self._is_read(out, folder, parameter):
+                    raise UsageError("usage.in_input", path=str(out), input=str(folder))
+
+    def _folder_read(self, path: Path) -> Path | None:
+        """Return the folder that is read where a path is given; a contest reads what lies beside a file."""
+        if path.is_dir():
+            return path
+        is_of_contest = self.submitted is not None and (path.parent / "contest.json").exists()
+        return path.parent if is_of_contest else None
+
+    def _is_read(self, out: Path, folder: Path, parameter: click.Parameter) -> bool:
+        place, top = out.resolve(), folder.resolve()
+        if not place.is_relative_to(top):
+            return False
+        # A release or guess that was written there before is no input of the next one.
+        written = (self.submitted or ()) if isinstance(parameter, click.Argument) else ()
+        if any(pattern.parse(out.name) is not None for pattern in written):
+            return False
+        assert isinstance(parameter.type, InputPath)
+        return fnmatch(place.relative_to(top).as_posix(), parameter.type.files)
 
 
 class Group(Explained, click.Group):

@@ -20,6 +20,7 @@ from kakurenbo.cli.options import (
     PATH,
     SEED,
     UNRANKED,
+    InputPath,
     Option,
     argument,
     names,
@@ -43,12 +44,14 @@ from kakurenbo.contest.rounds import (
     score_round,
 )
 from kakurenbo.contest.schedule import moment
+from kakurenbo.contest.submissions import RefusedFile
 from kakurenbo.core import InputError, check_free, collect_notices, write_file, write_folder
 from kakurenbo.core.errors import UsageError
 from kakurenbo.core.messages import language, text, translated, with_message
 
 _GUESSABLE = 2**64
 _MAX_TEAMS = 9999
+_NAMED_FILES = 3  # of many with the same problem
 
 # -- prepare ---------------------------------------------------------------------------------------
 
@@ -105,6 +108,8 @@ def team_numbers(given: str) -> list[str]:
     >>> team_numbers("3"), team_numbers("01,03-05")
     (['01', '02', '03'], ['01', '03', '04', '05'])
     """
+    if not given.isascii():
+        raise UsageError("usage.teams_option", given=given)
     if given.isdecimal() and not given.startswith("0") and len(given) <= 3:
         return [f"{number:02d}" for number in range(1, int(given) + 1)]
     numbers: list[str] = []
@@ -174,8 +179,7 @@ def print_published(published: PublishedRound, out: Path) -> None:
         table.add_row(record.target, text(f"word.{record.state}"), escape(cause))
     print_release_notices(published)
     console().print(table)
-    for refusal in _of_published(published):
-        output.print_problems(refusal.problems, refusal.count)
+    _print_unassigned(published.unassigned, {record.team for record in published.records})
     committed = _commitments_digest(published.files)
     output.print_line(f"{out}/public     {text('cli.published_public', digest=committed)}")
     output.print_line(f"{out}/attackers  {text('cli.published_attackers')}")
@@ -215,13 +219,32 @@ def attachments_json(target: str, refused: Sequence[RefusedAttachment]) -> list[
     ]
 
 
-def _unassigned(files: Any, teams: set[str]) -> list[Refusal]:
+def _unassigned(files: Sequence[RefusedFile], teams: set[str]) -> list[Refusal]:
     """Return what belongs to no release, by the team's folder it lies in; the first of many."""
     refusals = []
     for file, problems in files:
         folder = file.partition("/")[0]
         refusals.append(Refusal.of(folder if folder in teams else "", file, problems))
     return limit_refusals(refusals)
+
+
+def _print_unassigned(files: Sequence[RefusedFile], teams: set[str]) -> None:
+    """Print what belongs to no release; many files of a folder with the same problem in one line."""
+    alike: dict[tuple[str, str], list[RefusedFile]] = {}
+    for file, problems in files:
+        same = "; ".join(problem.statement.text() for problem in problems)
+        alike.setdefault((file.rpartition("/")[0], same), []).append((file, problems))
+    lines: list[RefusedFile] = []
+    for group in alike.values():
+        if len(group) <= _NAMED_FILES:
+            lines += group
+            continue
+        first = ", ".join(file for file, _ in group[:_NAMED_FILES])
+        name = text("cli.files_and_more", files=first, count=len(group) - _NAMED_FILES)
+        file, problems = group[0]
+        lines.append((file, problems.in_file(name)))
+    for refusal in _unassigned(lines, teams):
+        output.print_problems(refusal.problems, refusal.count)
 
 
 def print_release_notices(published: PublishedRound) -> None:
@@ -280,8 +303,7 @@ def attach(
         output.print_json(report)
     else:
         _print_attached(attached)
-        for refusal in unassigned:
-            output.print_problems(refusal.problems, refusal.count)
+        _print_unassigned(attached.unassigned, set())
         output.print_line(f"{out}/public     {text('cli.published_public', digest=committed)}")
     return output.FAILS_RULES if attached.refused or attached.unassigned else output.DONE
 
@@ -316,7 +338,11 @@ def _late_notices(rulebook: AnyRulebook, phase: Path) -> list[tuple[str, str]]:
 # -- score and standings ---------------------------------------------------------------------------
 
 
-@rulebook_command("score", argument("phase"), argument("guesses"), OUT, JSON)
+# Results may lie beside the folders of a phase, which are read.
+_PHASE = argument("phase", type=InputPath(files="*/*"))
+
+
+@rulebook_command("score", _PHASE, argument("guesses"), OUT, JSON)
 def score(rulebook: AnyRulebook, phase: Path, guesses: Path, out: Path, as_json: bool) -> int:
     from kakurenbo.reports import results_json, scored_document
 

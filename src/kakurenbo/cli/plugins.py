@@ -240,7 +240,7 @@ def rulebook_command(
 
             options = parameter_options("rulebooks", rulebook, parameters)
             about = _rulebook_help(name, rulebook)
-            return Command(rulebook, [*params, *extra(cls), *options], callback, about)
+            return Command(rulebook, [*params, *extra(cls), *options], callback, about, ())
 
         return PluginGroup(name, "rulebooks", make_command, offered=offered, **settings)
 
@@ -274,7 +274,10 @@ def method_command(
                 parameters = parameters_of(cls)
                 options = parameter_options(group, method_name, parameters)
                 about = description(group, method_name) + more(rulebook_name, method_name)
-                return Command(method_name, [*params(cls), *options], callback, about)
+                arguments = [*params(cls), *options]
+                phases = [phase for phase in rulebook.phases if phase.name == name]
+                submitted = [file for phase in phases for file in phase.files]
+                return Command(method_name, arguments, callback, about, submitted)
 
             return PluginGroup(
                 rulebook_name,

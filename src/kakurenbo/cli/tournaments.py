@@ -23,6 +23,7 @@ from kakurenbo.cli.options import (
     OUT_FOLDER,
     OUT_FOLDER_OPTION,
     POSITIVE,
+    InputPath,
     Option,
     argument,
     command,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from kakurenbo.reports import Document
 
 TEAMS = 6  # of the default field, in a demo
+_RESULTS = "results.json"  # what a report reads of a folder
 _STATES = ("refused", "missing", "failed")
 """What keeps a tournament from being complete."""
 
@@ -148,7 +150,7 @@ def _stored_seed(plan: Mapping[str, Any]) -> int:
 
 @command(
     "report",
-    argument("results", type=ANY_PATH, nargs=-1, required=True),
+    argument("results", type=InputPath(must_exist=False, files=_RESULTS), nargs=-1, required=True),
     Option("-o", "--out", code="option.report_out", type=OUT_FILE),
     Option(
         "--figures",

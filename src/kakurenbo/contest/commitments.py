@@ -118,8 +118,11 @@ def check_commitments(
 
 def revealed_seed(opening: bytes) -> int:
     """Return the contest seed that an opening reveals."""
-    text = _parsed(opening, OPENING_FILE).get("seed")
-    if not isinstance(text, str) or not text.isascii() or not text.isdecimal() or len(text) > 100:
+    seed = _parsed(opening, OPENING_FILE).get("seed")
+    # A number is the same seed; that prepare wrote a text is told by the findings.
+    is_number = isinstance(seed, int) and not isinstance(seed, bool)
+    text = str(seed) if isinstance(seed, str) or is_number else ""
+    if not text.isascii() or not text.isdecimal() or len(text) > 100:
         raise UsageError("error.seed_no_number", at=OPENING_FILE)
     return int(text)
 

@@ -128,6 +128,8 @@ def _check_teams(
             if team not in teams:
                 shown = {"name": repr(team), "teams": list(teams)}
                 raise UsageError("error.no_team_in_round", at=option, **shown)
+    if both := [team for team in judges if team in unranked]:
+        raise UsageError("error.unranked_judges", teams=both)
 
 
 def anonymize(

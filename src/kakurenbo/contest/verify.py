@@ -90,8 +90,10 @@ def _check_commitments(
     commitments = read_file(published) if published else present
     assert commitments is not None  # its absence was named above
     scope = rulebook.under(facts).scope(_SCOPES[secret])
+    place = published or folder / commitments_file
+    if not scope_of(commitments):
+        raise UsageError("error.no_commitments", at=place)
     if scope_of(commitments) != scope:
-        place = published or folder / commitments_file
         raise UsageError(
             "error.other_scope", at=place, theirs=repr(scope_of(commitments)), ours=repr(scope)
         )

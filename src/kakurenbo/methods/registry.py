@@ -46,11 +46,12 @@ def load(group: str, name: str) -> Any:
     declared = _declared(group)
     if name not in declared:
         near = nearest_name(name, declared)
-        hint = (
-            Message("error.near", {"name": repr(near)})
-            if near
-            else Message("error.there_are", {"names": sorted(declared)})
-        )
+        # Methods are many, and most of them play other contests.
+        hint = Message("error.listed_by", {"command": f"kakurenbo list {group}"})
+        if near:
+            hint = Message("error.near", {"name": repr(near)})
+        elif group == "rulebooks":
+            hint = Message("error.there_are", {"names": sorted(declared)})
         kind = Message(f"error.{group.rstrip('s')}")
         raise UsageError("error.no_such_method", kind=kind, name=repr(name), hint=hint)
     return declared[name].load()

@@ -283,7 +283,7 @@ def _play_problems(entry: Entry, phase: Phase, now: datetime) -> Problems:
         return Problems.of(
             "submissions.not_open_yet", "", phase=phase.kind, time=told_time(phase.opens_at, zone)
         )
-    if now >= phase.closes_at:
+    if now >= phase.closes_at or phase.state != PhaseState.WAITING:
         return Problems.of(
             "submissions.closed", "", phase=phase.kind, time=told_time(phase.closes_at, zone)
         )

@@ -148,6 +148,8 @@ def read_questionnaire(
     if not isinstance(content, dict):
         raise InputError.of("amic2020.form_not_an_object", source.name)
     reader = _FormReader(source.name)
+    if not published:
+        reader.check_signs(content)
     written = {name: value for name, value in content.items() if value is not None}
     parts = reader.lines("questionnaire", written, _PARTS)
     if published:
@@ -193,11 +195,28 @@ _CLAIMS = {_key(name): name for name in Claims.__struct_fields__} | {
 }
 
 
+_SIGNS = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
+"""Characters that act on a terminal, hide, or turn the direction of what follows."""
+
+
 class _FormReader:
     """Reads a form part by part and collects every problem."""
 
     def __init__(self, file: str) -> None:
         self.problems = ProblemCollector(file)
+
+    def check_signs(self, content: object, *place: str) -> None:
+        """Report every text within a form that has control characters."""
+        if isinstance(content, str) and _SIGNS.search(content):
+            self.problems.add("amic2020.form_signs", column=", ".join(place), value=content)
+        elif isinstance(content, dict):
+            for name, value in content.items():
+                self.check_signs(value, *place, str(name))
+        elif isinstance(content, list):
+            for value in content:
+                self.check_signs(value, *place)
 
     def lines(
         self, place: str, content: Mapping[str, Any], names: Mapping[str, str]

@@ -174,19 +174,25 @@ def read_published(source: Source) -> RoundResults:
         else:
             team = two_digits(name)
             others = {attacker: places for attacker, places in columns.items() if attacker != team}
-            credits[team] = {name: reader.credit(row, places) for name, places in others.items()}
+            credits[team] = {
+                attacker: reader.credit(row, places)
+                for attacker, places in others.items()
+                if any(row.cells[place].strip() for place in places.values())
+            }
             utility[team] = float(reader.number(row, header.index(UTILITY), FULL, is_whole=False))
     problems.check()
-    # A team that withdrew did not attack either.
     out = {
         team: WITHDREW
         for team, row in credits.items()
         if not utility[team] and not any(credit.hits for credit in row.values())
     }
-    attackers = tuple(attacker for attacker in columns if attacker not in out)
+    # A team that withdrew did not attack either.
     for of_team in credits.values():
         for team in out:
             of_team.pop(team, None)
+    # Without a guess at another team there is no attack score.
+    guessed = {attacker for of_team in credits.values() for attacker in of_team}
+    attackers = tuple(attacker for attacker in columns if attacker in guessed)
     return RoundResults(credits, tuple(credits), attackers, utility=utility, out=out)
 
 
