@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import platform
 import resource
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-if platform.machine() == "x86_64":  # the same figures on every machine: set before NumPy is loaded
-    os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
 
 settings.register_profile(
     "kakurenbo", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

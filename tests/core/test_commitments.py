@@ -82,7 +82,7 @@ def test_a_changed_byte_of_either_document_is_named() -> None:
 
 @pytest.mark.parametrize(
     "damaged",
-    [b"{", b"[]", b"{}", b'{"seed": "x"}', b'{"seed": 5}', b'{"seed": "' + b"9" * 101 + b'"}'],
+    [b"{", b"[]", b"{}", b'{"seed": "x"}', b'{"seed": 5.0}', b'{"seed": "' + b"9" * 101 + b'"}'],
 )
 def test_a_damaged_opening_is_told(damaged: bytes) -> None:
     committed, _ = commitments.commit(1, {}, SCOPE)

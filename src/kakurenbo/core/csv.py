@@ -155,31 +155,36 @@ def split_lines(data: bytes, width: int, problems: ProblemCollector) -> Lines:
     cells = _split_at_once(data, width)
     if cells is not None:
         return Lines(cells, np.arange(1, len(cells) + 1), len(cells))
-    rows, numbers = [], []
+    lines = pl.read_lines(data, name="text", row_index_name="number", row_index_offset=1)
+    in_limit = lines.filter(pl.col("text").str.len_bytes() <= MAX_LINE_BYTES)
+    good = in_limit.filter(pl.col("text").str.contains(_pattern(width)))
     refused: dict[int, tuple[str, list[int]]] = {}  # by width, its first line and all their numbers
-    lines, count = io.BytesIO(data), 0
-    while raw := lines.readline(MAX_LINE_BYTES + 1):
-        count += 1
-        text, split, found = "", None, _TOO_LONG
-        if raw.endswith(b"\n"):
-            text = raw[:-1].decode("utf-8")
-            split = cells_of(text)
-            found = _OPEN_QUOTE if split is None else len(split)
-        else:
-            while raw and not raw.endswith(b"\n"):
-                raw = lines.readline(MAX_LINE_BYTES)
+    if len(in_limit) < len(lines):
+        too_long = lines["number"].filter(~lines["number"].is_in(in_limit["number"].implode()))
+        refused[_TOO_LONG] = "", too_long.to_list()
+    odd: dict[int, list[str]] = {}  # cells of lines that only the strict rules understand
+    for number, text in in_limit.join(good, on="number", how="anti").iter_rows():
+        split = cells_of(text)
+        found = _OPEN_QUOTE if split is None else len(split)
         if split is not None and found == width:
-            rows.append(split)
-            numbers.append(count)
+            odd[number] = split
         else:
-            refused.setdefault(found, (text, []))[1].append(count)
+            refused.setdefault(found, (text, []))[1].append(number)
     for found, (text, where) in refused.items():
         _refuse_lines(problems, where, found, width, text)
-    columns = list(zip(*rows, strict=True)) or [()] * width
-    frame = pl.DataFrame(
-        {str(index): pl.Series(texts, dtype=pl.String) for index, texts in enumerate(columns)}
-    )
-    return Lines(frame, np.asarray(numbers, dtype=np.int64), count)
+    cells = _parse("".join(f"{text}\n" for text in good["text"]).encode(), width, '"')
+    if odd:
+        further = zip(*odd.values(), strict=True)
+        cells = cells.vstack(pl.DataFrame(list(map(list, further)), schema=cells.schema))
+    numbers = np.array([*good["number"], *odd], dtype=np.int64)
+    order = np.argsort(numbers)
+    return Lines(cells[order], numbers[order], len(lines))
+
+
+def _pattern(width: int) -> str:
+    """Return the regular expression of a line of so many cells, with or without quotation marks."""
+    cell = r'(?:[^",]*|"(?:[^"]|"")*")'
+    return f"^{cell}(?:,{cell}){{{width - 1}}}$" if width > 1 else r'^(?:[^",]+|"(?:[^"]|"")*")$'
 
 
 def _refuse_lines(
@@ -227,17 +232,25 @@ def _split_at_once(data: bytes, width: int) -> pl.DataFrame | None:
     if count_byte(data, b",") != len(lengths) * (width - 1):
         return None
     try:
-        cells = pl.read_csv(
-            data,
-            has_header=False,
-            schema={str(index): pl.String for index in range(width)},
-            quote_char=None,
-            empty_string_is_null=False,
-            glob=False,
-        )
+        cells = _parse(data, width, None)
     except pl.exceptions.PolarsError:
         return None
     return cells if len(cells) == len(lengths) else None
+
+
+def _parse(data: bytes, width: int, quote: str | None) -> pl.DataFrame:
+    """Return the cells of lines as texts, columns named "0", "1", ..."""
+    schema = {str(index): pl.String for index in range(width)}
+    if not data:
+        return pl.DataFrame(schema=schema)
+    return pl.read_csv(
+        data,
+        has_header=False,
+        schema=schema,
+        quote_char=quote,
+        empty_string_is_null=False,
+        glob=False,
+    )
 
 
 # -- what a table may hold ---------------------------------------------------------------------------------------------

@@ -87,16 +87,16 @@ def exaggerated(
     """
     notices, claims, k = [], form.claims, k_anonymity(release)
     if claims.k is not None and claims.k > k:
-        notices.append(_notice("k", file, claims.k, k))
+        notices.append(_notice("amic2020.claimed_k", file, claims.k, k))
     of_release = declared_privacy(form, release, release)
     if of_release is not None:
         of_sample = declared_privacy(form, sample, release) or (0.0, 1.0)
         (epsilon, pk), least = of_release, min(of_release[0], of_sample[0])
         # With delta > 0 a smaller epsilon can be true.
         if claims.epsilon is not None and not claims.delta and _is_less(claims.epsilon, least):
-            notices.append(_notice("epsilon", file, claims.epsilon, epsilon))
+            notices.append(_notice("amic2020.claimed_epsilon", file, claims.epsilon, epsilon))
         if claims.Pk is not None and _is_less(max(pk, of_sample[1]), claims.Pk):
-            notices.append(_notice("Pk", file, claims.Pk, pk))
+            notices.append(_notice("amic2020.claimed_Pk", file, claims.Pk, pk))
     return tuple(notices)
 
 
@@ -110,13 +110,13 @@ def exaggerated_presence(
     _, highest = delta_presence(population, release)
     if not _is_less(claimed, highest):
         return ()
-    return (_notice("presence", file, claimed, highest),)
+    return (_notice("amic2020.claimed_presence", file, claimed, highest),)
 
 
 def _is_less(claimed: float, computed: float) -> bool:
     return claimed < computed * (1 - ROUNDING)
 
 
-def _notice(name: str, file: str, claimed: float, computed: float) -> Problem:
+def _notice(code: str, file: str, claimed: float, computed: float) -> Problem:
     shown = {"claimed": f"{claimed:.6g}", "computed": f"{computed:.6g}"}
-    return Problem(f"amic2020.claimed_{name}", shown, file, severity=Severity.NOTICE)
+    return Problem(code, shown, file, severity=Severity.NOTICE)
