@@ -440,3 +440,20 @@ def test_the_readmes_of_both_languages_state_the_prohibited_actions(scheduled: P
                 render(code, {}, language).message in text
                 for code in registry.load("rulebooks", "amic2020").prohibited
             )
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_readme_says_how_the_contest_is_scored_and_where_methods_are_listed(
+    tmp_path: Path, language: str
+) -> None:
+    for rulebook, options in CONTESTS.items():
+        folder = tmp_path / rulebook
+        prepared = ("prepare", rulebook, "-o", folder, "--teams", 2, "--seed", 1, *options)
+        assert call(*prepared).code == 0
+        name = README_FILES[("en", "ja").index(language)]
+        text = (folder / "teams" / "01" / name).read_text()
+        assert render(f"{rulebook}.readme.score", {}, language).message in text
+        assert f"`kakurenbo list anonymizers {rulebook}`" in text
+        if rulebook == "pwscup2024":
+            assert "`--release`" in text
+            assert "`--trace`" in text

@@ -90,7 +90,9 @@ def _readme(rules: AnyRulebook, facts: ContestFacts, names: Sequence[str], langu
     title = render(code, {}, language).message if is_known(code, language) else rules.title
     round_ = round_title(facts.round, language)
     columns = [] if facts.folder == PUBLIC else _columns(rules, language)
+    scoring = f"{rules.name}.readme.score"
     conditions = [
+        *([render(scoring, {}, language).message] if is_known(scoring, language) else []),
         *(condition.text(language) for condition in rules.conditions()),
         *threshold_texts(rules, language),
     ]

@@ -111,7 +111,8 @@ class Pwscup2024(Rulebook[Handout, Submission, RatingsKnowledge, GuessForm, Answ
         return Schema(column for column in self.schema if column.name != ratings.NAME)
 
     def conditions(self) -> tuple[Message, ...]:
-        return (Message("pwscup2024.readme.files"), Message("pwscup2024.readme.guess"))
+        names = ("files", "repair", "guess")
+        return tuple(Message(f"pwscup2024.readme.{name}") for name in names)
 
     # -- the organizer prepares ------------------------------------------------------------------------------------
 
