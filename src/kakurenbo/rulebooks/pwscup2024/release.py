@@ -34,9 +34,7 @@ Numbered = Mapping[int, Source]
 CLEAR_AGREEMENT = 0.1  # this larger a share of equal ratings tells which candidate was anonymized
 FAR_BETTER = 10  # times fewer problems with another candidate tell that it was anonymized
 STRANGE_VALUES = "pwscup2024.strange_values"
-MANY_STRANGE = (
-    0.1  # so many values of other data, per row, tell that the release was made of other data
-)
+MANY_STRANGE = 5  # so many files with values that the candidate lacks tell of other data
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +85,7 @@ def read_release(handout: Handout, sources: Sequence[Source]) -> Submission:
         submission = Submission(_read_tables(numbered, handout.candidates[chosen]), chosen)
     except InputError as error:
         other = _of_other_candidate(handout, chosen, numbered, error.problems.total)
-        strange = _of_other_data(handout.candidates[chosen], error.problems)
+        strange = _of_other_data(error.problems)
         raise other or strange or error from error
     _compare_candidates(handout, submission)
     return submission
@@ -197,10 +195,10 @@ def _strange_values(source: Source, schema: Schema, layout: Layout) -> InputErro
     return InputError(Problems(problems, total)) if problems else None
 
 
-def _of_other_data(original: Table, problems: Problems) -> InputError | None:
+def _of_other_data(problems: Problems) -> InputError | None:
     """Say first that many attribute values do not occur in the candidate: nearly always a release of other data."""
-    strange = sum(problem.count for problem in problems if problem.code == STRANGE_VALUES)
-    if strange < MANY_STRANGE * len(original):
+    strange = {problem.file for problem in problems if problem.code == STRANGE_VALUES}
+    if len(strange) < MANY_STRANGE:
         return None
     return InputError(
         Problems.join([Problems.of("pwscup2024.strange_release", "release"), problems])
