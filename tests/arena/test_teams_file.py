@@ -109,7 +109,7 @@ def test_a_player_may_ask_for_its_team_number(tmp_path: Path) -> None:
         ('[[players]]\nanonymiser = "rr"', "no entry 'anonymiser'; there are name"),
         (
             '[[players]]\nname = "x"\nanonymizer = "rx"',
-            "player 'x': no anonymizer is called 'rx'; there are",
+            "player 'x': no anonymizer is called 'rx'; kakurenbo list anonymizers lists them",
         ),
         ('[[players]]\nanonymizer = "rr:p=2"', "parameter 'p' must be a number from 0 to 1; got 2"),
         (

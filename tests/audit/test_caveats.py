@@ -366,7 +366,7 @@ def test_a_report_never_takes_the_place_of_what_it_is_made_of(tmp_path: Path) ->
         done = subprocess.run(
             [sys.executable, "-m", "kakurenbo", *call], cwd=tmp_path, capture_output=True, text=True
         )
-        assert (done.returncode, "take the place" in done.stderr) == (2, True)
+        assert (done.returncode, "would replace" in done.stderr) == (2, True)
     assert pl.read_csv(tmp_path / "release.csv").equals(ORIGINAL)
 
 

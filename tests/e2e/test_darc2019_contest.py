@@ -601,7 +601,7 @@ def test_a_byte_that_was_changed_is_named(contest: Contest, place: str) -> None:
         chr(whole[middle]) not in "0123456789"
     ):  # another digit: every file can still be read as what it is
         middle += 1
-    other = b"1" if whole[middle : middle + 1] == b"0" else b"0"
+    other = b"2" if whole[middle : middle + 1] == b"1" else b"1"  # no number begins with 0
     path.write_bytes(whole[:middle] + other + whole[middle + 1 :])
     try:
         told = run("verify", "darc2019", contest.path("contest"), contest.path("phase"), code=1)

@@ -25,8 +25,6 @@ _watched: list[tuple[Path, Counter[str]]] = []
 def _note(event: str, arguments: tuple[Any, ...]) -> None:
     if event != "open" or not _watched or not isinstance(arguments[0], str | Path):
         return
-    if arguments[1] is None:  # the system's own call for an open that was counted
-        return
     for folder, opened in _watched:
         path = Path(arguments[0])
         if path.is_relative_to(folder) and path.is_file():

@@ -174,7 +174,8 @@ def report(
 
     read = [arena.Tournament.read(path) for path in results]
     tournament = read[0]
-    rulebook = registry.load("rulebooks", tournament.document.rulebook.name)()
+    if len(read) > 1 or disqualified:  # else the rules of the contest need not be installed
+        rulebook = registry.load("rulebooks", tournament.document.rulebook.name)()
     if len(read) > 1:
         documents = [(str(path), one.document) for path, one in zip(results, read, strict=True)]
         tournament = arena.Tournament(tournament.path, joined(rulebook, documents), {})

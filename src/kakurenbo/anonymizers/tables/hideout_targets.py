@@ -26,6 +26,7 @@ _TYPICAL = 60  # combinations for which weights are found
 _MOST = 120
 _REWEIGHTINGS = 5
 _DISTINCT = 1e-6  # share by which equal eigenvalues are told apart
+_DECIMALS = 8  # of shares of values
 _LEAST_ERROR = 1e-3  # of a deviation's own size: keeps weights finite
 _HISTOGRAM_COUNTS = 0.35  # weight of the histograms' budget relative to that of the covariances
 
@@ -111,11 +112,13 @@ class DirectionBasis:
         ]
         moved = np.zeros(len(missing))
         expected = self.back[:, :count] @ (self.into[:count] @ missing[self.elements])
-        moved[self.elements] = on_grid(expected)
+        moved[self.elements] = expected
         covariance = np.zeros_like(self.covariance)
         covariance[upper] = moved[: len(upper[0])]
         covariance = covariance + np.triu(covariance, 1).T
-        return self.covariance + covariance, self.shares + moved[len(upper[0]) :]
+        # The last bits differ between processors, and no swap may depend on them.
+        shares = (self.shares + moved[len(upper[0]) :]).round(_DECIMALS)
+        return self.covariance + on_grid(covariance), shares
 
 
 def _combine(between: Floats, costs: Floats) -> tuple[Floats, Floats]:
