@@ -46,3 +46,11 @@ def test_half_a_guess_is_refused(tmp_path: Path) -> None:
     called = call("standings", "pwscup2024", table)
     assert called.code != 0
     assert "is not a number of hits" in called.err
+
+
+def test_a_blank_row_is_a_team_that_withdrew(tmp_path: Path) -> None:
+    header, others = "anonymizer,01,02,03,utility", ("01,,30,,80", "02,60,,,70")
+    blank, zeros = (
+        attack_scores(tmp_path, header, *others, row) for row in ("03,,,,", "03,0,0,,0")
+    )
+    assert blank == zeros

@@ -149,7 +149,7 @@ def read_published(source: Source) -> RoundResults:
     """Read a published table.
 
     A row per anonymizer: ``anonymizer``, per attacker ``NN`` (both hits) or ``NNi`` and ``NNd`` (hits of each kind), and
-    ``utility``. Further columns are not looked at. A row of zeros only is a team that withdrew. ``1`` and ``01`` are one team.
+    ``utility``. Further columns are not read. A row of zeros or blanks only is a team that withdrew. ``1`` and ``01`` are one team.
     """
     rows, problems = read_cells(source), ProblemCollector(source.name)
     header = rows[0].cells if rows else []
@@ -179,7 +179,12 @@ def read_published(source: Source) -> RoundResults:
                 for attacker, places in others.items()
                 if any(row.cells[place].strip() for place in places.values())
             }
-            utility[team] = float(reader.number(row, header.index(UTILITY), FULL, is_whole=False))
+            is_blank = not any(
+                cell.strip() for cell in row.cells[1:]
+            )  # as for a team that withdrew
+            place = header.index(UTILITY)
+            number = Fraction(0) if is_blank else reader.number(row, place, FULL, is_whole=False)
+            utility[team] = float(number)
     problems.check()
     out = {
         team: WITHDREW
