@@ -118,10 +118,8 @@ def check_commitments(
 
 def revealed_seed(opening: bytes) -> int:
     """Return the contest seed that an opening reveals."""
-    seed = _parsed(opening, OPENING_FILE).get("seed")
-    # A number is the same seed; that prepare wrote a text is told by the findings.
-    is_number = isinstance(seed, int) and not isinstance(seed, bool)
-    text = str(seed) if isinstance(seed, str) or is_number else ""
+    # A whole number is the same seed as its text, which prepare wrote: the findings say that it differs.
+    text = str(_parsed(opening, OPENING_FILE).get("seed"))
     if not text.isascii() or not text.isdecimal() or len(text) > 100:
         raise UsageError("error.seed_no_number", at=OPENING_FILE)
     return int(text)
